@@ -1,0 +1,1 @@
+//! Keys in the keychain of the operating system.

@@ -1,0 +1,15 @@
+//! The world: one folder per vendor implementing a port of core, and [`compose`] that puts them together.
+//!
+//! No vendor type is `pub` here: a caller sees ports and its own words only.
+
+pub mod compose;
+pub mod keychain;
+pub mod llama_server;
+pub mod ollama;
+pub mod openai;
+pub mod ort;
+pub mod parse;
+pub mod qdrant;
+pub mod sled;
+pub mod sqlite;
+pub mod tantivy;

@@ -1,0 +1,157 @@
+//! Every command the window may give, declared once with its request and its reply.
+//!
+//! [`for_each_command!`] hands the list to a macro of the caller: the shell makes its handlers from it, so a command
+//! without a handler does not compile, and the screen calls through the [`Command`] markers.
+
+use crate::{CollectionName, DocumentId, EngineId, KeyName, RunId, Turn};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// A command of the window.
+pub trait Command {
+    /// Name on the wire.
+    const NAME: &'static str;
+    /// What is sent.
+    type Request: Serialize + DeserializeOwned;
+    /// What comes back.
+    type Reply: Serialize + DeserializeOwned;
+}
+
+/// Calls `$callback!` with the whole list: `name: Marker(Request) -> Reply;` each.
+#[macro_export]
+macro_rules! for_each_command {
+    ($callback:ident) => {
+        $callback! {
+            /// Starts answering a question; its events follow.
+            ask: Ask($crate::AskRequest) -> $crate::RunId;
+            /// Stops a run and all its work.
+            cancel_run: CancelRun($crate::RunId) -> ();
+            /// The events of a run so far, to attach to it again.
+            run_snapshot: RunSnapshot($crate::RunId) -> Vec<$crate::RunEvent>;
+            /// The latest runs, newest first.
+            list_runs: ListRuns(()) -> Vec<$crate::RunSummary>;
+            /// Forgets the runs of the past.
+            clear_runs: ClearRuns(()) -> ();
+            /// Opens the system's file picker; the chosen files, or none.
+            pick_files: PickFiles(()) -> Vec<String>;
+            /// Ingests files and folders.
+            add_files: AddFiles($crate::AddFilesRequest) -> $crate::RunId;
+            /// Adds the sample documents that come with the program.
+            add_samples: AddSamples(()) -> $crate::RunId;
+            /// Tries a failed document again.
+            retry_document: RetryDocument($crate::DocumentId) -> $crate::RunId;
+            /// The documents of a collection, or all.
+            list_documents: ListDocuments(Option<$crate::CollectionName>) -> Vec<$crate::DocumentInfo>;
+            /// The collections.
+            list_collections: ListCollections(()) -> Vec<$crate::CollectionInfo>;
+            /// Removes documents from all stores.
+            delete_documents: DeleteDocuments(Vec<$crate::DocumentId>) -> ();
+            /// Removes every document of a collection, or of all.
+            clear_documents: ClearDocuments(Option<$crate::CollectionName>) -> u64;
+            /// A passage in its surrounding text.
+            read_passage: ReadPassage($crate::ReadPassageRequest) -> $crate::PassageView;
+            /// Opens the original file in the system's program for it.
+            open_document: OpenDocument($crate::DocumentId) -> ();
+            /// Opens a web link of an answer in the browser, after the person confirmed it.
+            open_link: OpenLink(String) -> ();
+            /// The settings.
+            get_settings: GetSettings(()) -> $crate::Settings;
+            /// Replaces the settings.
+            save_settings: SaveSettings($crate::Settings) -> ();
+            /// Stores a key in the keychain, or removes it when empty. Write-only.
+            save_key: SaveKey($crate::SaveKeyRequest) -> $crate::KeyStatus;
+            /// What may be known of the keys.
+            list_keys: ListKeys(()) -> Vec<$crate::KeyStatus>;
+            /// Asks every engine whether it could answer.
+            probe_engines: ProbeEngines(()) -> Vec<$crate::EngineStatus>;
+            /// What is there, what is wrong, what to do.
+            doctor: Doctor(()) -> $crate::DoctorReport;
+        }
+    };
+}
+
+macro_rules! declare {
+    ($($(#[$doc:meta])* $name:ident: $marker:ident($request:ty) -> $reply:ty;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $marker;
+
+            impl Command for $marker {
+                const NAME: &'static str = stringify!($name);
+                type Request = $request;
+                type Reply = $reply;
+            }
+        )*
+
+        /// The names of all commands.
+        pub const COMMANDS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+for_each_command!(declare);
+
+/// A question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AskRequest {
+    /// The question.
+    pub question: String,
+    /// The turns before it, oldest first.
+    pub history: Vec<Turn>,
+    /// The engine; the one of the settings when absent.
+    pub engine: Option<EngineId>,
+    /// The model; the one of the settings when absent.
+    pub model: Option<String>,
+    /// The base URL; the one of the settings when absent.
+    pub base_url: Option<String>,
+    /// The collection; all when absent.
+    pub collection: Option<CollectionName>,
+}
+
+/// Files to ingest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddFilesRequest {
+    /// Files and folders.
+    pub paths: Vec<String>,
+    /// Where they go.
+    pub collection: CollectionName,
+}
+
+/// A passage to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPassageRequest {
+    /// The document.
+    pub document: DocumentId,
+    /// Byte offsets into its extracted text, end exclusive.
+    pub span: (u64, u64),
+    /// Bytes of surrounding text wanted on each side.
+    pub around: u64,
+}
+
+/// A key to store. Its `Debug` form hides the key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaveKeyRequest {
+    /// Which key.
+    pub name: KeyName,
+    /// The key; empty removes it.
+    pub key: String,
+}
+
+impl std::fmt::Debug for SaveKeyRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SaveKeyRequest")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run of the past, as a list shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run: RunId,
+    /// The question.
+    pub question: String,
+    /// When it began, milliseconds since the Unix epoch.
+    pub started_at_ms: i64,
+    /// Whether its terminal event is stored.
+    pub finished: bool,
+}

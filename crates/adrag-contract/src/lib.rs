@@ -1,0 +1,28 @@
+//! The words every part of adRAG shares: ids, stages, events, commands, settings and errors.
+//!
+//! Types and their JSON only: no behaviour but the fold of a run's events ([`RunView`]), no I/O, no clock. The crate
+//! builds for the host and for wasm32, so engine, shell, screen and command line cannot disagree about a word.
+//! Start at [`RunEvent`] and [`RunView`].
+#![warn(missing_docs)]
+
+mod answer;
+mod command;
+mod doctor;
+mod document;
+mod error;
+mod event;
+mod ids;
+mod settings;
+mod stage;
+mod view;
+
+pub use answer::*;
+pub use command::*;
+pub use doctor::*;
+pub use document::*;
+pub use error::*;
+pub use event::*;
+pub use ids::*;
+pub use settings::*;
+pub use stage::*;
+pub use view::*;

@@ -1,0 +1,1 @@
+//! The fake and the conformance suite of this port.
