@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 
 pub mod engine;
+pub mod entity;
+pub mod graph;
 pub mod ports;
 #[cfg(any(test, feature = "test-support"))]
 pub mod testing;
