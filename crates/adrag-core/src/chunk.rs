@@ -253,7 +253,9 @@ impl Packer<'_> {
     /// Tokens of a span. A run the model cannot read counts by its length, or one chunk could hold a whole file.
     fn measure(&self, span: Range<usize>) -> usize {
         let text = &self.text[span];
-        self.tokenizer.count(text).max(text.chars().count().div_ceil(MAX_CHARS_PER_TOKEN))
+        self.tokenizer
+            .count(text)
+            .max(text.chars().count().div_ceil(MAX_CHARS_PER_TOKEN))
     }
 }
 

@@ -38,7 +38,10 @@ pub(crate) async fn embed(
         if embedded.len() != part.len() || embedded.iter().any(|vector| vector.len() != dim) {
             return Err(PortError::permanent(
                 ErrorCode::BadReply,
-                format!("the embedder did not return {} vectors of {dim} components", part.len()),
+                format!(
+                    "the embedder did not return {} vectors of {dim} components",
+                    part.len()
+                ),
             ));
         }
         vectors.extend(embedded);
@@ -48,7 +51,11 @@ pub(crate) async fn embed(
 }
 
 /// Writes the vectors of a generation, one a chunk.
-pub(crate) async fn write_vectors(ports: &Ports, of: &Generation<'_>, vectors: Vec<Vec<f32>>) -> PortResult<()> {
+pub(crate) async fn write_vectors(
+    ports: &Ports,
+    of: &Generation<'_>,
+    vectors: Vec<Vec<f32>>,
+) -> PortResult<()> {
     let points = of.chunks.iter().zip(vectors).map(|(chunk, vector)| VectorPoint {
         chunk: chunk.id.clone(),
         key: of.key.clone(),

@@ -3,7 +3,9 @@
 
 use crate::engine::Ports;
 use crate::ports::{Chunk, DocumentKey, HeldDocument, PortResult};
-use crate::project::{Generation, embed, flush, remove_marked, undo, write_entities, write_vectors, write_words};
+use crate::project::{
+    Generation, embed, flush, remove_marked, undo, write_entities, write_vectors, write_words,
+};
 use adrag_contract::DocumentState;
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +22,10 @@ pub(crate) async fn reconcile(ports: &Ports) -> PortResult<Vec<String>> {
         if unfinished.state != DocumentState::Queued {
             undo(ports, &unfinished.key).await?;
             ports.catalog.requeue(&unfinished.key).await?;
-            mended.push(format!("`{}` was half done and waits to be read again", unfinished.path));
+            mended.push(format!(
+                "`{}` was half done and waits to be read again",
+                unfinished.path
+            ));
         }
     }
     mend_projections(ports, &mut mended).await?;
@@ -70,10 +75,14 @@ struct Lacking {
 
 impl Lacking {
     fn name(&self) -> Option<String> {
-        let names: Vec<&str> = [(self.vectors, "vectors"), (self.words, "words"), (self.graph, "entities")]
-            .into_iter()
-            .filter_map(|(lacks, name)| lacks.then_some(name))
-            .collect();
+        let names: Vec<&str> = [
+            (self.vectors, "vectors"),
+            (self.words, "words"),
+            (self.graph, "entities"),
+        ]
+        .into_iter()
+        .filter_map(|(lacks, name)| lacks.then_some(name))
+        .collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 }

@@ -198,6 +198,11 @@ impl Catalog for SqliteCatalog {
         self.read(move |tx| reading::text(tx, &document, start, end)).await
     }
 
+    async fn chunk_at(&self, document: &DocumentId, at: u64) -> PortResult<Option<ChunkId>> {
+        let document = document.clone();
+        self.read(move |tx| reading::chunk_at(tx, &document, at)).await
+    }
+
     async fn count(&self) -> PortResult<CatalogueCount> {
         self.read(reading::count).await
     }

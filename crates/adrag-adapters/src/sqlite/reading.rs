@@ -221,6 +221,17 @@ pub(super) fn chunks(tx: &Transaction<'_>, key: &DocumentKey) -> Result<Vec<Stor
     })
 }
 
+pub(super) fn chunk_at(tx: &Transaction<'_>, document: &DocumentId, at: u64) -> Result<Option<ChunkId>, Failure> {
+    let id: Option<String> = tx
+        .prepare_cached(
+            "SELECT c.id FROM chunks c JOIN documents d ON d.published = c.generation
+             WHERE d.id = ?1 AND d.state <> 'deleting' AND c.start <= ?2 ORDER BY c.ordinal DESC LIMIT 1",
+        )?
+        .query_row(params![document.as_str(), int(at)], |row| row.get(0))
+        .optional()?;
+    Ok(id.map(ChunkId::new))
+}
+
 /// A span that does not fit its text means the file was tampered with or damaged; nobody may cite that.
 fn whole_span(stored: &StoredChunk, start: u64, text: &str) -> Result<(), Failure> {
     if start == stored.chunk.start && start + text.len() as u64 == stored.chunk.end {

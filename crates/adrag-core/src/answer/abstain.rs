@@ -15,11 +15,83 @@ const NEAR: f32 = 0.45;
 
 /// Words that carry no subject.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "according", "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "by", "can",
-    "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "if", "in", "into", "is", "it", "its", "kind",
-    "many", "may", "more", "most", "much", "must", "need", "of", "on", "one", "or", "should", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "this", "those", "to", "two", "under", "up", "use", "used", "was", "were",
-    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+    "a",
+    "about",
+    "according",
+    "after",
+    "all",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "before",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "how",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "kind",
+    "many",
+    "may",
+    "more",
+    "most",
+    "much",
+    "must",
+    "need",
+    "of",
+    "on",
+    "one",
+    "or",
+    "should",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "two",
+    "under",
+    "up",
+    "use",
+    "used",
+    "was",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
 ];
 
 /// The words of a text that carry its subject, folded to lower case and cut to a rough stem.
@@ -38,7 +110,9 @@ fn stem(word: &str) -> String {
     if word.chars().any(|c| c.is_ascii_digit()) || !word.is_ascii() {
         return word.to_owned();
     }
-    for ending in ["ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e"] {
+    for ending in [
+        "ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e",
+    ] {
         if let Some(short) = word.strip_suffix(ending)
             && short.len() >= 3
         {
@@ -63,7 +137,10 @@ pub(super) fn coverage(words: &[String], text: &str) -> f32 {
 /// True when the passages do not bear on the question. `best` is the best cosine, where there is one.
 pub(super) fn too_weak(question: &str, passages: &[Passage], best: Option<f32>) -> bool {
     let words = subject_words(question);
-    let text: String = passages.iter().map(|passage| format!("{}\n{}\n", passage.title, passage.text)).collect();
+    let text: String = passages
+        .iter()
+        .map(|passage| format!("{}\n{}\n", passage.title, passage.text))
+        .collect();
     let covered = coverage(&words, &text);
     match best {
         _ if passages.is_empty() => true,
@@ -80,7 +157,10 @@ mod tests {
 
     #[test]
     fn singular_and_plural_meet_and_identifiers_stay() {
-        assert_eq!(subject_words("Which seals fit pump SK-118-C?"), ["seal", "fit", "pump", "sk-118-c"]);
+        assert_eq!(
+            subject_words("Which seals fit pump SK-118-C?"),
+            ["seal", "fit", "pump", "sk-118-c"]
+        );
         assert!((coverage(&subject_words("pump seals"), "one seal of the pumps") - 1.0).abs() < 1e-6);
     }
 

@@ -14,13 +14,25 @@ const SAME_SPAN: f64 = 0.6;
 pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: Pool) -> PortResult<Pool> {
     run_stage(desk.run, StageId::Aggregate, async {
         if candidates.lists.is_empty() && earlier.passages.is_empty() {
-            return Ok(StageEnd::Skipped(Pool::default(), "nothing was searched".to_owned()));
+            return Ok(StageEnd::Skipped(
+                Pool::default(),
+                "nothing was searched".to_owned(),
+            ));
         }
         let before = candidates.lists.iter().map(|list| list.hits.len() as u64).sum();
         let fused = reciprocal_rank_fusion(&candidates.lists, desk.settings.retrieval.rrf_k);
         let mut pool = pool_of(desk.ports.catalog.as_ref(), fused).await?;
-        let known: HashSet<_> = pool.passages.iter().map(|passage| passage.chunk.clone()).collect();
-        pool.passages.extend(earlier.passages.into_iter().filter(|passage| !known.contains(&passage.chunk)));
+        let known: HashSet<_> = pool
+            .passages
+            .iter()
+            .map(|passage| passage.chunk.clone())
+            .collect();
+        pool.passages.extend(
+            earlier
+                .passages
+                .into_iter()
+                .filter(|passage| !known.contains(&passage.chunk)),
+        );
         let detail = StageDetail::Aggregate {
             before,
             after: pool.passages.len() as u64,
@@ -34,8 +46,10 @@ pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: P
 /// collapsed into the first.
 pub(crate) async fn pool_of(catalog: &dyn crate::ports::Catalog, fused: Vec<Fused>) -> PortResult<Pool> {
     let ids: Vec<_> = fused.iter().map(|candidate| candidate.chunk.clone()).collect();
-    let mut candidates: HashMap<_, _> =
-        fused.into_iter().map(|candidate| (candidate.chunk.clone(), candidate)).collect();
+    let mut candidates: HashMap<_, _> = fused
+        .into_iter()
+        .map(|candidate| (candidate.chunk.clone(), candidate))
+        .collect();
     let mut pool = Pool::default();
     let mut texts: HashMap<String, usize> = HashMap::new();
     for stored in catalog.resolve(&ids).await? {
@@ -96,5 +110,8 @@ fn join(kept: &mut Passage, repeat: &Passage) {
 
 /// Text by which repeats are recognised: letters and digits in lower case.
 fn normal_form(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }

@@ -2,7 +2,10 @@
 
 /// The value of a question that is nothing but two numbers and an operation between them.
 pub(super) fn evaluate(question: &str) -> Option<String> {
-    let text = question.trim().trim_end_matches(['?', '=', '.', ' ']).to_lowercase();
+    let text = question
+        .trim()
+        .trim_end_matches(['?', '=', '.', ' '])
+        .to_lowercase();
     let text = ["what is", "what's", "how much is", "calculate", "compute"]
         .iter()
         .find_map(|start| text.strip_prefix(start))
@@ -14,7 +17,11 @@ pub(super) fn evaluate(question: &str) -> Option<String> {
         .replace("minus", "-")
         .replace(['×', '·'], "*")
         .replace('÷', "/");
-    let at = text.char_indices().skip(1).find(|(_, c)| matches!(c, '+' | '-' | '*' | '/'))?.0;
+    let at = text
+        .char_indices()
+        .skip(1)
+        .find(|(_, c)| matches!(c, '+' | '-' | '*' | '/'))?
+        .0;
     let left: f64 = number(&text[..at])?;
     let right: f64 = number(&text[at + 1..])?;
     let value = match text.as_bytes()[at] {
@@ -49,7 +56,14 @@ mod tests {
 
     #[test]
     fn anything_else_is_a_question_to_the_documents() {
-        for question in ["What is HX-40?", "1/0", "2024-03-12", "SK-118-C", "How many times did it fail?", ""] {
+        for question in [
+            "What is HX-40?",
+            "1/0",
+            "2024-03-12",
+            "SK-118-C",
+            "How many times did it fail?",
+            "",
+        ] {
             assert_eq!(evaluate(question), None, "{question}");
         }
     }

@@ -12,7 +12,10 @@ const LABEL_TOKENS: u64 = 40;
 pub(super) async fn compress(desk: Desk<'_>, plan: &Plan, ranked: RankedPassages) -> PortResult<Context> {
     run_stage(desk.run, StageId::Compress, async {
         if !plan.retrieve || ranked.kept.is_empty() {
-            return Ok(StageEnd::Skipped(Context::default(), "there is no evidence to fit".to_owned()));
+            return Ok(StageEnd::Skipped(
+                Context::default(),
+                "there is no evidence to fit".to_owned(),
+            ));
         }
         let budget = u64::from(desk.settings.answer.context_tokens);
         let mut context = Context {

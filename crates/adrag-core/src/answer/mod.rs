@@ -18,6 +18,7 @@ mod retrieve;
 mod scorer;
 mod types;
 
+pub(crate) use aggregate::pool_of;
 pub use plan::standalone;
 pub use rerank::rerank_pool;
 pub use retrieve::{Search, search_stores};
@@ -77,13 +78,23 @@ pub async fn answer(desk: Desk<'_>, question: &Question) -> PortResult<Answer> {
 /// Searches beyond the person's documents. No provider is built in: the stage says so instead of doing nothing.
 async fn external_tools(desk: Desk<'_>, candidates: Candidates) -> PortResult<Candidates> {
     run_stage(desk.run, StageId::ExternalTools, async {
-        Ok(StageEnd::Skipped(candidates, "web search is switched off".to_owned()))
+        Ok(StageEnd::Skipped(
+            candidates,
+            "web search is switched off".to_owned(),
+        ))
     })
     .await
 }
 
-fn finish(desk: Desk<'_>, context: Context, draft: Draft, review: Review, began: std::time::Duration) -> Answer {
-    let cited: std::collections::HashSet<_> = draft.citations.iter().map(|citation| &citation.chunk).collect();
+fn finish(
+    desk: Desk<'_>,
+    context: Context,
+    draft: Draft,
+    review: Review,
+    began: std::time::Duration,
+) -> Answer {
+    let cited: std::collections::HashSet<_> =
+        draft.citations.iter().map(|citation| &citation.chunk).collect();
     let uncited = context
         .passages
         .iter()

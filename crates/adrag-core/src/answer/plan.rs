@@ -14,15 +14,44 @@ const MAX_SUB_QUESTIONS: usize = 4;
 const SHORT_QUESTION_WORDS: usize = 7;
 
 const GREETINGS: &[&str] = &[
-    "hi", "hello", "hey", "hi there", "hello there", "good morning", "good afternoon", "good evening", "thanks",
-    "thank you", "thank you very much", "thanks a lot", "bye", "goodbye", "how are you", "how are you today", "hallo",
-    "guten tag", "danke", "bonjour", "merci", "hola", "gracias", "ciao", "grazie", "olá", "obrigado", "привет", "спасибо",
-    "你好", "谢谢", "こんにちは", "ありがとう",
+    "hi",
+    "hello",
+    "hey",
+    "hi there",
+    "hello there",
+    "good morning",
+    "good afternoon",
+    "good evening",
+    "thanks",
+    "thank you",
+    "thank you very much",
+    "thanks a lot",
+    "bye",
+    "goodbye",
+    "how are you",
+    "how are you today",
+    "hallo",
+    "guten tag",
+    "danke",
+    "bonjour",
+    "merci",
+    "hola",
+    "gracias",
+    "ciao",
+    "grazie",
+    "olá",
+    "obrigado",
+    "привет",
+    "спасибо",
+    "你好",
+    "谢谢",
+    "こんにちは",
+    "ありがとう",
 ];
 
 const BACK_REFERENCES: &[&str] = &[
-    "it", "its", "they", "them", "their", "he", "she", "his", "her", "this", "that", "these", "those", "one", "ones",
-    "other", "others", "former", "latter", "there", "same",
+    "it", "its", "they", "them", "their", "he", "she", "his", "her", "this", "that", "these", "those", "one",
+    "ones", "other", "others", "former", "latter", "there", "same",
 ];
 
 /// Plans.
@@ -149,9 +178,18 @@ fn schema() -> ReplySchema {
 }
 
 fn is_greeting(text: &str) -> bool {
-    let plain: String = text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let plain: String = text
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .collect();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let starts = |whole: &str| GREETINGS.iter().filter_map(|greeting| whole.strip_prefix(greeting).map(str::trim).map(str::to_owned)).min_by_key(String::len);
+    let starts = |whole: &str| {
+        GREETINGS
+            .iter()
+            .filter_map(|greeting| whole.strip_prefix(greeting).map(str::trim).map(str::to_owned))
+            .min_by_key(String::len)
+    };
     // "Hi there! How are you today?" is two greetings and nothing else.
     let mut rest = plain;
     for _ in 0..3 {
@@ -166,7 +204,18 @@ fn is_greeting(text: &str) -> bool {
 
 fn kind_of(text: &str) -> QuestionKind {
     let lower = text.to_lowercase();
-    let weighs = ["why", "how does", "how do", "explain", "compare", "difference", "versus", " vs ", "summar", "more from"];
+    let weighs = [
+        "why",
+        "how does",
+        "how do",
+        "explain",
+        "compare",
+        "difference",
+        "versus",
+        " vs ",
+        "summar",
+        "more from",
+    ];
     if weighs.iter().any(|word| lower.contains(word)) {
         QuestionKind::Analytical
     } else {

@@ -16,16 +16,33 @@ pub(super) const ABSTENTION: &str = "The documents do not say.";
 
 /// A line that fences data. It carries the run's id, so no document can know it beforehand.
 pub(super) fn marker(run: &RunId) -> String {
-    let id: String = run.as_str().chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+    let id: String = run
+        .as_str()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(16)
+        .collect();
     format!("=====data-{id}=====")
 }
 
 pub(super) fn planner(history: &[Turn], question: &str) -> String {
-    fill(PLANNER, &[("conversation", &conversation(history)), ("question", &harmless(question))])
+    fill(
+        PLANNER,
+        &[
+            ("conversation", &conversation(history)),
+            ("question", &harmless(question)),
+        ],
+    )
 }
 
 pub(super) fn direct(history: &[Turn], question: &str) -> String {
-    fill(DIRECT, &[("conversation", &conversation(history)), ("question", &harmless(question))])
+    fill(
+        DIRECT,
+        &[
+            ("conversation", &conversation(history)),
+            ("question", &harmless(question)),
+        ],
+    )
 }
 
 pub(super) fn answer(run: &RunId, question: &str, passages: &[Passage], critique: &[String]) -> String {
@@ -33,7 +50,10 @@ pub(super) fn answer(run: &RunId, question: &str, passages: &[Passage], critique
     let critique = if critique.is_empty() {
         String::new()
     } else {
-        format!("\nAn earlier answer was rejected: {}\n", harmless(&critique.join("; ")))
+        format!(
+            "\nAn earlier answer was rejected: {}\n",
+            harmless(&critique.join("; "))
+        )
     };
     fill(
         ANSWER,
@@ -69,7 +89,12 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
             break;
         };
         filled.push_str(before);
-        filled.push_str(values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value));
+        filled.push_str(
+            values
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map_or("", |(_, value)| value),
+        );
         rest = tail;
     }
     filled.push_str(rest);
@@ -126,7 +151,10 @@ mod tests {
 
     #[test]
     fn a_value_that_looks_like_a_place_is_left_alone() {
-        assert_eq!(fill("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "1")]), "a {{y}} b 1");
+        assert_eq!(
+            fill("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "1")]),
+            "a {{y}} b 1"
+        );
     }
 
     #[test]
@@ -148,7 +176,10 @@ mod tests {
 
     #[test]
     fn the_rendered_planner_prompt() {
-        let history = [Turn { role: Role::User, content: "Which pump?".to_owned() }];
+        let history = [Turn {
+            role: Role::User,
+            content: "Which pump?".to_owned(),
+        }];
         insta::assert_snapshot!(planner(&history, "And its seal?"));
     }
 }

@@ -1,9 +1,9 @@
 //! The `quotes` engine: an answer made of verbatim sentences, each with its citation, without a language model.
 
+use super::Desk;
 use super::abstain::{subject_words, too_weak};
 use super::scorer::units;
 use super::types::{Context, Plan};
-use super::Desk;
 use crate::cite::escape;
 use crate::ports::PortResult;
 use std::collections::HashSet;
@@ -37,7 +37,11 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
                 passage: at,
                 start: span.0,
                 near: 0.0,
-                words: asked.iter().filter(|word| held.contains(*word)).cloned().collect(),
+                words: asked
+                    .iter()
+                    .filter(|word| held.contains(*word))
+                    .cloned()
+                    .collect(),
                 text,
             });
         }
@@ -70,8 +74,15 @@ fn units_of(text: &str) -> Vec<(usize, usize)> {
         .into_iter()
         .filter_map(|span| {
             let unit = &text[span.clone()];
-            let start = span.start + (unit.len() - unit.trim_start_matches(['#', '>', '*', '-', '|', ' ', '\t']).len());
-            let end = text[start..span.end].char_indices().nth(MAX_QUOTE_CHARS).map_or(span.end, |(at, _)| start + at);
+            let start = span.start
+                + (unit.len()
+                    - unit
+                        .trim_start_matches(['#', '>', '*', '-', '|', ' ', '\t'])
+                        .len());
+            let end = text[start..span.end]
+                .char_indices()
+                .nth(MAX_QUOTE_CHARS)
+                .map_or(span.end, |(at, _)| start + at);
             (text[start..end].chars().filter(|c| c.is_alphanumeric()).count() >= 3).then_some((start, end))
         })
         .collect()
@@ -91,8 +102,16 @@ fn choose(units: &[Unit], asked: &[String], most: usize) -> Vec<usize> {
     };
     while chosen.len() < most {
         let next = (0..units.len())
-            .filter(|at| !chosen.iter().any(|taken| *taken == *at || units[*taken].text == units[*at].text))
-            .max_by(|a, b| value(&units[*a], &held).total_cmp(&value(&units[*b], &held)).then(b.cmp(a)));
+            .filter(|at| {
+                !chosen
+                    .iter()
+                    .any(|taken| *taken == *at || units[*taken].text == units[*at].text)
+            })
+            .max_by(|a, b| {
+                value(&units[*a], &held)
+                    .total_cmp(&value(&units[*b], &held))
+                    .then(b.cmp(a))
+            });
         let Some(next) = next else { break };
         let worth = value(&units[next], &held);
         best = best.max(worth);

@@ -31,9 +31,12 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
         let draft = if plan.retrieve {
             let raw = match desk.model {
                 _ if context.passages.is_empty() => None,
-                None => quotes::quote(desk, plan, context).await?.inspect(|text| whole(desk, context, text)),
+                None => quotes::quote(desk, plan, context)
+                    .await?
+                    .inspect(|text| whole(desk, context, text)),
                 Some(_) => {
-                    let content = prompt::answer(&desk.run.run, &plan.question, &context.passages, &plan.critique);
+                    let content =
+                        prompt::answer(&desk.run.run, &plan.question, &context.passages, &plan.critique);
                     Some(stream(desk, plan, content, &context.passages, &mut spent).await?)
                 }
             };
@@ -76,7 +79,9 @@ fn abstained(desk: Desk<'_>, context: &Context) -> Draft {
     let text = if context.passages.is_empty() {
         format!("{ABSTENTION} No passage about this was found.")
     } else {
-        format!("{ABSTENTION} The nearest passages are shown as evidence, but none of them answers the question.")
+        format!(
+            "{ABSTENTION} The nearest passages are shown as evidence, but none of them answers the question."
+        )
     };
     desk.run.emit(Event::AnswerDelta { text: text.clone() });
     Draft {
@@ -98,7 +103,8 @@ async fn direct(desk: Desk<'_>, plan: &Plan, spent: &mut Spent) -> PortResult<Dr
             validate(text.trim(), 0).text
         }
         (None, None) => {
-            let text = "Hello. Ask a question about your documents and the answer will quote them.".to_owned();
+            let text =
+                "Hello. Ask a question about your documents and the answer will quote them.".to_owned();
             desk.run.emit(Event::AnswerDelta { text: text.clone() });
             text
         }
@@ -145,8 +151,10 @@ async fn stream(
         match delta? {
             ChatDelta::Text(piece) => {
                 if text.len() + piece.len() > MAX_ANSWER_BYTES {
-                    return Err(PortError::rejected(ErrorCode::BadReply, "the model did not stop writing")
-                        .with_hint("ask again, or choose another model in Settings"));
+                    return Err(
+                        PortError::rejected(ErrorCode::BadReply, "the model did not stop writing")
+                            .with_hint("ask again, or choose another model in Settings"),
+                    );
                 }
                 text.push_str(&piece);
                 let closes = piece.contains(']');
@@ -168,9 +176,12 @@ async fn stream(
 }
 
 async fn open(desk: Desk<'_>, request: ChatRequest) -> PortResult<crate::ports::ChatStream> {
-    let model = desk
-        .model
-        .ok_or_else(|| PortError::rejected(ErrorCode::InvalidRequest, "the quotes engine has no language model"))?;
+    let model = desk.model.ok_or_else(|| {
+        PortError::rejected(
+            ErrorCode::InvalidRequest,
+            "the quotes engine has no language model",
+        )
+    })?;
     desk.run.budget.take_llm_call()?;
     model.chat(request, &desk.run.cancel).await
 }
@@ -187,7 +198,10 @@ fn announce(desk: Desk<'_>, passages: &[Passage], text: &str, seen: &mut BTreeSe
 }
 
 fn citations(numbers: &BTreeSet<u32>, passages: &[Passage]) -> Vec<Citation> {
-    numbers.iter().filter_map(|number| citation(*number, passages)).collect()
+    numbers
+        .iter()
+        .filter_map(|number| citation(*number, passages))
+        .collect()
 }
 
 fn citation(n: u32, passages: &[Passage]) -> Option<Citation> {
@@ -219,7 +233,10 @@ pub(super) async fn ask_for_json(desk: Desk<'_>, request: ChatRequest) -> PortRe
     }
     json::object(&text).ok_or_else(|| {
         let start: String = text.chars().take(120).collect();
-        PortError::transient(ErrorCode::BadReply, format!("the model did not reply with a JSON object: \"{start}\""))
+        PortError::transient(
+            ErrorCode::BadReply,
+            format!("the model did not reply with a JSON object: \"{start}\""),
+        )
     })
 }
 
@@ -232,7 +249,9 @@ mod tests {
         assert!(is_abstention("The documents do not say."));
         assert!(is_abstention("**The documents do not say**"));
         assert!(is_abstention(""));
-        assert!(!is_abstention("The documents do not say why, but the pump failed twice [1]."));
+        assert!(!is_abstention(
+            "The documents do not say why, but the pump failed twice [1]."
+        ));
         assert!(!is_abstention("The pump failed [1]."));
     }
 }

@@ -15,8 +15,17 @@ use unicode_normalization::UnicodeNormalization;
 const MAX_ISSUES: usize = 8;
 const MAX_SEARCHES: usize = 3;
 
-pub(super) async fn reflect(desk: Desk<'_>, plan: &Plan, context: &Context, draft: &Draft) -> PortResult<Review> {
-    let claims = if draft.direct || draft.abstained { Vec::new() } else { check(&draft.text, &context.passages) };
+pub(super) async fn reflect(
+    desk: Desk<'_>,
+    plan: &Plan,
+    context: &Context,
+    draft: &Draft,
+) -> PortResult<Review> {
+    let claims = if draft.direct || draft.abstained {
+        Vec::new()
+    } else {
+        check(&draft.text, &context.passages)
+    };
     let unverified = Review {
         grounding: Grounding::Unverified,
         confidence: None,
@@ -30,10 +39,16 @@ pub(super) async fn reflect(desk: Desk<'_>, plan: &Plan, context: &Context, draf
         StageId::Reflect,
         async {
             if draft.direct {
-                return Ok(StageEnd::Skipped(unverified.clone(), "nothing was said from the documents".to_owned()));
+                return Ok(StageEnd::Skipped(
+                    unverified.clone(),
+                    "nothing was said from the documents".to_owned(),
+                ));
             }
             if draft.abstained {
-                return Ok(StageEnd::Skipped(unverified.clone(), "the answer claims nothing".to_owned()));
+                return Ok(StageEnd::Skipped(
+                    unverified.clone(),
+                    "the answer claims nothing".to_owned(),
+                ));
             }
             let (review, by) = judge(desk, plan, context, draft, unverified.clone()).await?;
             let detail = StageDetail::Reflect {
@@ -55,7 +70,11 @@ pub(super) async fn reflect(desk: Desk<'_>, plan: &Plan, context: &Context, draf
 }
 
 fn count(review: &Review, verdict: Verdict) -> u64 {
-    review.claims.iter().filter(|claim| claim.verdict == verdict).count() as u64
+    review
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == verdict)
+        .count() as u64
 }
 
 async fn judge(
@@ -65,7 +84,11 @@ async fn judge(
     draft: &Draft,
     mut review: Review,
 ) -> PortResult<(Review, String)> {
-    let all_verbatim = !review.claims.is_empty() && review.claims.iter().all(|claim| claim.verdict == Verdict::Supported);
+    let all_verbatim = !review.claims.is_empty()
+        && review
+            .claims
+            .iter()
+            .all(|claim| claim.verdict == Verdict::Supported);
     if all_verbatim {
         review.grounding = Grounding::Grounded;
         review.confidence = Some(1.0);
@@ -76,7 +99,11 @@ async fn judge(
         review.issues.push(format!("{uncited} sentences cite no passage"));
     }
     if desk.model.is_none() || !desk.settings.answer.critic {
-        review.grounding = if uncited > 0 { Grounding::NotGrounded } else { Grounding::Unverified };
+        review.grounding = if uncited > 0 {
+            Grounding::NotGrounded
+        } else {
+            Grounding::Unverified
+        };
         return Ok((review, "verbatim".to_owned()));
     }
     let request = ChatRequest {
@@ -124,10 +151,15 @@ fn schema() -> ReplySchema {
 /// The sentences of an answer with what can be said of them without a model.
 fn check(text: &str, passages: &[Passage]) -> Vec<Claim> {
     let found = markers(text);
-    let normal: Vec<String> = passages.iter().map(|passage| normal_form(&passage.text)).collect();
+    let normal: Vec<String> = passages
+        .iter()
+        .map(|passage| normal_form(&passage.text))
+        .collect();
     let mut claims: Vec<Claim> = Vec::new();
     for span in sentences(text) {
-        let inside = found.iter().filter(|marker| marker.span.start >= span.start && marker.span.end <= span.end);
+        let inside = found
+            .iter()
+            .filter(|marker| marker.span.start >= span.start && marker.span.end <= span.end);
         let (mut words, mut numbers, mut done) = (String::new(), Vec::new(), span.start);
         for marker in inside {
             // A marker at the very start belongs to the sentence before: "It failed. [1] Then ..."
@@ -174,12 +206,19 @@ fn verdict(claim: &Claim, passages: &[String]) -> Verdict {
         .iter()
         .filter_map(|number| passages.get((*number as usize).checked_sub(1)?))
         .any(|passage| passage.contains(&said));
-    if verbatim { Verdict::Supported } else { Verdict::Unverified }
+    if verbatim {
+        Verdict::Supported
+    } else {
+        Verdict::Unverified
+    }
 }
 
 /// Letters and digits only, NFKC, lower case: white space, escapes and quotation marks make no difference.
 fn normal_form(text: &str) -> String {
-    text.nfkc().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    text.nfkc()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]
@@ -205,24 +244,39 @@ mod tests {
 
     fn verdicts(text: &str, passages: &[&str]) -> Vec<Verdict> {
         let passages: Vec<Passage> = passages.iter().map(|text| passage(text)).collect();
-        check(text, &passages).into_iter().map(|claim| claim.verdict).collect()
+        check(text, &passages)
+            .into_iter()
+            .map(|claim| claim.verdict)
+            .collect()
     }
 
     #[test]
     fn verbatim_is_supported_only_by_the_passage_it_cites() {
         let passages = ["The seal is SK-118-C.\nIt costs 57.80.", "Other."];
-        assert_eq!(verdicts("The seal is SK-118-C. [1]", &passages), [Verdict::Supported]);
-        assert_eq!(verdicts("The seal is SK-118-C. [2]", &passages), [Verdict::Unverified]);
+        assert_eq!(
+            verdicts("The seal is SK-118-C. [1]", &passages),
+            [Verdict::Supported]
+        );
+        assert_eq!(
+            verdicts("The seal is SK-118-C. [2]", &passages),
+            [Verdict::Unverified]
+        );
     }
 
     #[test]
     fn a_sentence_without_a_number_is_uncited() {
-        assert_eq!(verdicts("The seal leaks. It costs 57.80 [1].", &["It costs 57.80"]), [Verdict::Uncited, Verdict::Supported]);
+        assert_eq!(
+            verdicts("The seal leaks. It costs 57.80 [1].", &["It costs 57.80"]),
+            [Verdict::Uncited, Verdict::Supported]
+        );
     }
 
     #[test]
     fn a_marker_after_the_full_stop_belongs_to_the_sentence_before() {
         let passages = ["It failed. Then it stopped."];
-        assert_eq!(verdicts("It failed. [1] Then it stopped. [1]", &passages), [Verdict::Supported, Verdict::Supported]);
+        assert_eq!(
+            verdicts("It failed. [1] Then it stopped. [1]", &passages),
+            [Verdict::Supported, Verdict::Supported]
+        );
     }
 }

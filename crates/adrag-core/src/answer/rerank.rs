@@ -19,16 +19,32 @@ pub(super) async fn rerank(desk: Desk<'_>, plan: &Plan, pool: &Pool) -> PortResu
         StageId::Rerank,
         async {
             if pool.passages.is_empty() {
-                return Ok(StageEnd::Skipped(RankedPassages::default(), "there is nothing to order".to_owned()));
+                return Ok(StageEnd::Skipped(
+                    RankedPassages::default(),
+                    "there is nothing to order".to_owned(),
+                ));
             }
             let Some(reranker) = desk.ports.reranker.as_ref().filter(|_| settings.rerank) else {
                 let kept = keep(pool.passages.clone(), settings);
-                return Ok(StageEnd::Skipped(kept, "reranking is off: fused order".to_owned()));
+                return Ok(StageEnd::Skipped(
+                    kept,
+                    "reranking is off: fused order".to_owned(),
+                ));
             };
             progress(desk.run, 0, pool, settings);
-            let ordered = rerank_pool(reranker.as_ref(), &plan.question, pool, settings, &desk.run.cancel).await?;
+            let ordered = rerank_pool(
+                reranker.as_ref(),
+                &plan.question,
+                pool,
+                settings,
+                &desk.run.cancel,
+            )
+            .await?;
             progress(desk.run, settings.pool as usize, pool, settings);
-            let best = ordered.iter().filter_map(|passage| passage.rerank_score).reduce(f32::max);
+            let best = ordered
+                .iter()
+                .filter_map(|passage| passage.rerank_score)
+                .reduce(f32::max);
             let kept = keep(ordered, settings);
             let detail = StageDetail::Rerank {
                 by: reranker.name(),
@@ -63,12 +79,18 @@ pub async fn rerank_pool(
     cancel: &CancellationToken,
 ) -> PortResult<Vec<Passage>> {
     let scored = pool.passages.len().min(settings.pool as usize);
-    let texts: Vec<String> = pool.passages[..scored].iter().map(|passage| passage.text.clone()).collect();
+    let texts: Vec<String> = pool.passages[..scored]
+        .iter()
+        .map(|passage| passage.text.clone())
+        .collect();
     let scores = reranker.score(question, &texts, cancel).await?;
     if scores.len() != scored {
         return Err(crate::ports::PortError::permanent(
             adrag_contract::ErrorCode::BadReply,
-            format!("the reranker returned {} scores for {scored} passages", scores.len()),
+            format!(
+                "the reranker returned {} scores for {scored} passages",
+                scores.len()
+            ),
         ));
     }
     let mut order: Vec<usize> = (0..scored).collect();

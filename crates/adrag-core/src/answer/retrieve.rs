@@ -34,10 +34,15 @@ pub(super) struct Found {
 }
 
 pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -> PortResult<Candidates> {
-    let Desk { run, ports, settings, .. } = desk;
+    let Desk {
+        run, ports, settings, ..
+    } = desk;
     run_stage(run, StageId::Retrieval, async {
         if !plan.retrieve {
-            return Ok(StageEnd::Skipped(Candidates::default(), "the question needs no documents".to_owned()));
+            return Ok(StageEnd::Skipped(
+                Candidates::default(),
+                "the question needs no documents".to_owned(),
+            ));
         }
         let stores = stores_in_use(&settings.retrieval);
         let search = Search {
@@ -61,7 +66,13 @@ pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -
                 degraded_to: Some(format!("the search went on without the {store} store")),
             });
         }
-        let count = |wanted: Store| found.counts.iter().find(|(store, ..)| *store == wanted).map_or(0, |count| count.1);
+        let count = |wanted: Store| {
+            found
+                .counts
+                .iter()
+                .find(|(store, ..)| *store == wanted)
+                .map_or(0, |count| count.1)
+        };
         let detail = StageDetail::Retrieval {
             vector: count(Store::Vector),
             keyword: count(Store::Keyword),
@@ -119,11 +130,14 @@ async fn ask_stores(
             Ok(lists) => {
                 let count = lists.iter().map(|hits| hits.len() as u64).sum();
                 found.counts.push((store, count, took_ms));
-                found.candidates.lists.extend(lists.into_iter().map(|hits| RankedList {
-                    store,
-                    weight: weight(store),
-                    hits,
-                }));
+                found
+                    .candidates
+                    .lists
+                    .extend(lists.into_iter().map(|hits| RankedList {
+                        store,
+                        weight: weight(store),
+                        hits,
+                    }));
             }
             Err(error) if error.is_cancelled() => return Err(error),
             Err(error) => {
@@ -149,11 +163,18 @@ fn weight(store: Store) -> f32 {
     }
 }
 
-async fn within<T>(limit: Duration, store: Store, work: impl Future<Output = PortResult<T>>) -> PortResult<T> {
+async fn within<T>(
+    limit: Duration,
+    store: Store,
+    work: impl Future<Output = PortResult<T>>,
+) -> PortResult<T> {
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
         Err(PortError::transient(
             ErrorCode::Timeout,
-            format!("the {store} store did not answer within {} s", limit.as_secs_f32()),
+            format!(
+                "the {store} store did not answer within {} s",
+                limit.as_secs_f32()
+            ),
         ))
     })
 }
@@ -170,23 +191,36 @@ async fn ask_store(
                 PortError::permanent(ErrorCode::ModelMissing, "the embedding model is missing")
                     .with_hint("run `cargo xtask setup`, or see `adrag doctor`")
             })?;
-            let vectors = embedder.embed(search.queries.to_vec(), EmbedRole::Query, cancel).await?;
-            let searches = vectors.into_iter().map(|vector| ports.vectors.search(vector, search.limit, search.scope));
+            let vectors = embedder
+                .embed(search.queries.to_vec(), EmbedRole::Query, cancel)
+                .await?;
+            let searches = vectors
+                .into_iter()
+                .map(|vector| ports.vectors.search(vector, search.limit, search.scope));
             join_all(searches).await.into_iter().collect()
         }
         Store::Keyword => {
-            let searches = search.queries.iter().map(|query| ports.keywords.search(query, search.limit, search.scope));
+            let searches = search
+                .queries
+                .iter()
+                .map(|query| ports.keywords.search(query, search.limit, search.scope));
             join_all(searches).await.into_iter().collect()
         }
         Store::Graph => {
             let mut lists = Vec::with_capacity(search.queries.len());
             for query in search.queries {
-                let keys: Vec<String> = entities_of_question(query).into_iter().map(|entity| entity.key).collect();
+                let keys: Vec<String> = entities_of_question(query)
+                    .into_iter()
+                    .map(|entity| entity.key)
+                    .collect();
                 let known = ports.graph.known(&keys).await?;
                 lists.push(ports.graph.search(&known, search.limit, search.scope).await?);
             }
             Ok(lists)
         }
-        Store::Web => Err(PortError::rejected(ErrorCode::InvalidRequest, "the web is not one of the document stores")),
+        Store::Web => Err(PortError::rejected(
+            ErrorCode::InvalidRequest,
+            "the web is not one of the document stores",
+        )),
     }
 }

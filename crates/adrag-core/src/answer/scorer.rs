@@ -72,11 +72,19 @@ impl Reranker for SentenceReranker {
         format!("embedder {}", self.embedder.info().model)
     }
 
-    async fn score(&self, question: &str, passages: &[String], cancel: &CancellationToken) -> PortResult<Vec<f32>> {
+    async fn score(
+        &self,
+        question: &str,
+        passages: &[String],
+        cancel: &CancellationToken,
+    ) -> PortResult<Vec<f32>> {
         if passages.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = self.embedder.embed(vec![question.to_owned()], EmbedRole::Query, cancel).await?;
+        let asked = self
+            .embedder
+            .embed(vec![question.to_owned()], EmbedRole::Query, cancel)
+            .await?;
         let spans: Vec<Vec<Range<usize>>> = passages.iter().map(|passage| units(passage)).collect();
         let texts: Vec<&str> = passages
             .iter()
@@ -91,7 +99,14 @@ impl Reranker for SentenceReranker {
                 vectors
                     .by_ref()
                     .take(spans.len())
-                    .map(|vector| asked.iter().flatten().zip(vector.iter()).map(|(x, y)| x * y).sum::<f32>())
+                    .map(|vector| {
+                        asked
+                            .iter()
+                            .flatten()
+                            .zip(vector.iter())
+                            .map(|(x, y)| x * y)
+                            .sum::<f32>()
+                    })
                     .fold(-1.0, f32::max)
             })
             .collect())
@@ -136,7 +151,10 @@ mod tests {
         let before = embedder.embedded();
         let passages = ["Seal kit SK-131-A is kept in bin C-04. It fits the pump.".to_owned()];
         let cancel = CancellationToken::new();
-        reranker.score("another question", &passages, &cancel).await.expect("scores");
+        reranker
+            .score("another question", &passages, &cancel)
+            .await
+            .expect("scores");
         assert_eq!(embedder.embedded(), before + 1, "only the question is new");
     }
 }

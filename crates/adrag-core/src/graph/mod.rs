@@ -154,7 +154,8 @@ impl EntityIndex {
                 })
             })
             .collect();
-        let better = |a: &StoreHit, b: &StoreHit| b.score.total_cmp(&a.score).then_with(|| a.chunk.cmp(&b.chunk));
+        let better =
+            |a: &StoreHit, b: &StoreHit| b.score.total_cmp(&a.score).then_with(|| a.chunk.cmp(&b.chunk));
         if limit < hits.len() {
             hits.select_nth_unstable_by(limit, better);
             hits.truncate(limit);
@@ -218,7 +219,7 @@ impl EntityIndex {
             .get(&chunk.key.document)
             .and_then(|generations| generations.get(&chunk.key.generation)?.first())
             .and_then(|slot| self.chunk(*slot))
-            .filter(|(_, known)| **known == home)
+            .filter(|(_, known)| known.as_ref() == &home)
             .map_or_else(|| Arc::new(home), |(_, known)| Arc::clone(known))
     }
 

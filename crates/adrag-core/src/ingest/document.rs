@@ -81,7 +81,10 @@ async fn cut(
     parsed: ParsedDocument,
     title: String,
 ) -> PortResult<Content> {
-    let limit = ports.embedder.as_ref().map_or(usize::MAX, |embedder| embedder.info().max_tokens);
+    let limit = ports
+        .embedder
+        .as_ref()
+        .map_or(usize::MAX, |embedder| embedder.info().max_tokens);
     let (tokenizer, chunking) = (ports.tokenizer.clone(), target.settings.chunking.clone());
     let (key, fingerprint) = (key.clone(), target.fingerprint.to_owned());
     let work = tokio::task::spawn_blocking(move || {
@@ -129,7 +132,14 @@ async fn build(run: &RunContext, ports: &Ports, document: &Prepared) -> PortResu
     if document.content.chunks.is_empty() {
         return Ok(DocumentState::Empty);
     }
-    advance(run, ports, &document.key, &document.path, DocumentState::Embedding).await?;
+    advance(
+        run,
+        ports,
+        &document.key,
+        &document.path,
+        DocumentState::Embedding,
+    )
+    .await?;
     let total = document.content.chunks.len() as u64;
     let vectors = match &ports.embedder {
         Some(embedder) => {
@@ -177,7 +187,11 @@ async fn advance(
 
 fn title_of(parsed: &ParsedDocument, file: &SourceFile) -> String {
     let title = parsed.title.as_deref().map(str::trim).unwrap_or_default();
-    if title.is_empty() { file.name.clone() } else { title.chars().take(200).collect() }
+    if title.is_empty() {
+        file.name.clone()
+    } else {
+        title.chars().take(200).collect()
+    }
 }
 
 fn remark(parsed: &ParsedDocument, takes_over: Option<&str>) -> Option<String> {

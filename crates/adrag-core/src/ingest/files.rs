@@ -28,7 +28,12 @@ pub struct IngestRequest {
 
 /// Ingests files; one report each, in the order given. Stops early when the run is cancelled: what was published by
 /// then stays, the rest is taken back.
-pub async fn ingest(run: &RunContext, ports: &Ports, settings: &Settings, request: IngestRequest) -> Ingested {
+pub async fn ingest(
+    run: &RunContext,
+    ports: &Ports,
+    settings: &Settings,
+    request: IngestRequest,
+) -> Ingested {
     let mut batch = Batch::new(run, ports);
     let mut reports: Vec<Option<DocumentReport>> = vec![None; request.files.len()];
     let fingerprint = fingerprint(ports, &settings.chunking);
@@ -109,12 +114,7 @@ enum Begun {
 
 /// Looks at a file, admits it, and extracts and cuts its text. An `Err` ends the whole run: cancelled, or the
 /// catalogue failed.
-async fn begin(
-    run: &RunContext,
-    ports: &Ports,
-    target: &Target<'_>,
-    path: String,
-) -> PortResult<Begun> {
+async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: String) -> PortResult<Begun> {
     run.check()?;
     let looked = ports.parser.inspect(&path).await;
     let file = looked.clone().unwrap_or_else(|_| SourceFile {
@@ -166,7 +166,13 @@ async fn begin(
 }
 
 /// Settles a file that could not be ingested: nothing of it stays in any store.
-async fn fail(run: &RunContext, ports: &Ports, key: &DocumentKey, path: &str, error: &PortError) -> DocumentReport {
+async fn fail(
+    run: &RunContext,
+    ports: &Ports,
+    key: &DocumentKey,
+    path: &str,
+    error: &PortError,
+) -> DocumentReport {
     let mut reason = error.to_string();
     if let Err(second) = undo(ports, key).await {
         reason = format!("{reason}; and its remains could not be removed: {second}");
@@ -174,7 +180,13 @@ async fn fail(run: &RunContext, ports: &Ports, key: &DocumentKey, path: &str, er
     if let Err(second) = ports.catalog.fail(key, &reason).await {
         reason = format!("{reason}; and the catalogue could not note it: {second}");
     }
-    state_changed(run, path, Some(&key.document), DocumentState::Failed, Some(reason.clone()));
+    state_changed(
+        run,
+        path,
+        Some(&key.document),
+        DocumentState::Failed,
+        Some(reason.clone()),
+    );
     DocumentReport {
         path: path.to_owned(),
         id: Some(key.document.clone()),
@@ -225,7 +237,8 @@ impl<'a> Batch<'a> {
     }
 
     fn is_due(&self) -> bool {
-        self.written.len() >= FLUSH_DOCUMENTS || self.run.clock.elapsed().saturating_sub(self.since) >= FLUSH_AFTER
+        self.written.len() >= FLUSH_DOCUMENTS
+            || self.run.clock.elapsed().saturating_sub(self.since) >= FLUSH_AFTER
     }
 
     /// Makes what was written durable, publishes it, and removes what it replaced.
@@ -237,13 +250,23 @@ impl<'a> Batch<'a> {
         flush(self.ports).await?;
         let mut stale = false;
         for (at, built) in std::mem::take(&mut self.written) {
-            let replaced = self.ports.catalog.publish(&built.key, built.reason.as_deref()).await?;
+            let replaced = self
+                .ports
+                .catalog
+                .publish(&built.key, built.reason.as_deref())
+                .await?;
             if built.key.generation > 1 {
                 forget(self.ports, &built.key.document, Some(built.key.generation)).await?;
                 stale = true;
             }
             remove_marked(self.ports, &replaced).await?;
-            state_changed(self.run, &built.path, Some(&built.key.document), built.state, built.reason.clone());
+            state_changed(
+                self.run,
+                &built.path,
+                Some(&built.key.document),
+                built.state,
+                built.reason.clone(),
+            );
             reports[at] = Some(DocumentReport {
                 path: built.path,
                 id: Some(built.key.document),
@@ -267,7 +290,12 @@ impl<'a> Batch<'a> {
         {
             error = failed;
         }
-        let left: Vec<DocumentKey> = self.written.drain(..).map(|(_, built)| built.key).chain(self.withdrawn).collect();
+        let left: Vec<DocumentKey> = self
+            .written
+            .drain(..)
+            .map(|(_, built)| built.key)
+            .chain(self.withdrawn)
+            .collect();
         for key in &left {
             let taken_back = async {
                 undo(self.ports, key).await?;

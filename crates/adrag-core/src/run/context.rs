@@ -112,8 +112,11 @@ impl Budget {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
             .map(|_| ())
             .map_err(|_| {
-                PortError::rejected(ErrorCode::RateLimited, "this question has used up its calls of the language model")
-                    .with_hint("raise the limit of calls per question in Settings")
+                PortError::rejected(
+                    ErrorCode::RateLimited,
+                    "this question has used up its calls of the language model",
+                )
+                .with_hint("raise the limit of calls per question in Settings")
             })
     }
 }

@@ -109,7 +109,9 @@ mod tests {
         )
         .await;
         assert_eq!(got.unwrap(), 7);
-        assert!(matches!(&log.events()[1].event, Event::StageFailed { degraded_to: Some(name), .. } if name == "fused order"));
+        assert!(
+            matches!(&log.events()[1].event, Event::StageFailed { degraded_to: Some(name), .. } if name == "fused order")
+        );
     }
 
     #[test]
