@@ -3,8 +3,10 @@
 //! No vendor type is `pub` here: a caller sees ports and its own words only.
 
 pub mod compose;
+pub mod engines;
 pub mod keychain;
 pub mod llama_server;
+mod models;
 pub mod ollama;
 pub mod openai;
 pub mod ort;
@@ -12,4 +14,5 @@ pub mod parse;
 pub mod qdrant;
 pub mod sled;
 pub mod sqlite;
+mod system;
 pub mod tantivy;

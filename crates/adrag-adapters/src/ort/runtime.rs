@@ -9,9 +9,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// The one runtime of the process, once it is loaded.
-static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
-
-type Loaded = std::sync::Arc<Environment>;
+static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
 
 /// Opens a model. It computes on one thread and does not spin: several sessions share the machine with everything else.
 pub(super) fn open(runtime: &Path, model: &Path) -> PortResult<Session> {
@@ -39,7 +37,7 @@ pub(super) fn open(runtime: &Path, model: &Path) -> PortResult<Session> {
     build().map_err(unusable)
 }
 
-fn environment(runtime: &Path) -> PortResult<Loaded> {
+fn environment(runtime: &Path) -> PortResult<Environment> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = loaded.as_ref() {
         return Ok(environment.clone());
@@ -60,5 +58,5 @@ fn environment(runtime: &Path) -> PortResult<Loaded> {
         .with_telemetry(false)
         .build()
         .map_err(|error| missing(error.to_string()))?;
-    Ok(loaded.insert(environment.into()).clone())
+    Ok(loaded.insert(environment).clone())
 }

@@ -16,7 +16,7 @@ use crate::ports::PortError;
 use crate::reconcile::reconcile;
 use adrag_contract::{AppError, DocumentReport, Event, RunEvent, RunId, RunOutcome, RunSummary, Settings};
 use runs::Runs;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Runs listed at once.
 const LISTED_RUNS: usize = 200;
@@ -27,25 +27,35 @@ pub struct Engine {
     surroundings: Surroundings,
     repaired: Vec<String>,
     settings: RwLock<Settings>,
+    /// What lives as long as the engine is open.
+    kept: Mutex<Vec<Arc<dyn std::any::Any + Send + Sync>>>,
     runs: Arc<Runs>,
     /// One ingestion at a time; the others wait their turn.
     ingesting: tokio::sync::Mutex<()>,
 }
 
 impl Engine {
-    /// Opens the engine and mends what an earlier end left half done.
+    /// Opens the engine and mends what an earlier end left half done. A store that cannot be mended now is named by
+    /// [`doctor`](Self::doctor); searches never see what is half done.
     ///
     /// # Errors
-    /// When the catalogue cannot be read, or a projection cannot be mended.
-    pub async fn open(ports: Ports, surroundings: Surroundings) -> Result<Arc<Self>, AppError> {
+    /// When the settings cannot be read.
+    pub async fn open(ports: Ports, mut surroundings: Surroundings) -> Result<Arc<Self>, AppError> {
         let settings = ports.catalog.settings().await?;
-        let mut repaired = surroundings.repaired.clone();
-        repaired.extend(reconcile(&ports).await?);
+        let mut repaired = std::mem::take(&mut surroundings.repaired);
+        match reconcile(&ports).await {
+            Ok(mended) => repaired.extend(mended),
+            Err(error) => {
+                tracing::error!(%error, "the stores could not be reconciled");
+                surroundings.problems.push(error.into());
+            }
+        }
         for line in &repaired {
             tracing::warn!("{line}");
         }
         Ok(Arc::new(Self {
             ports,
+            kept: Mutex::new(std::mem::take(&mut surroundings.kept)),
             surroundings,
             repaired,
             settings: RwLock::new(settings),
@@ -112,12 +122,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends all runs and flushes the stores. Call it before the program ends.
+    /// Ends all runs, flushes the stores, stops our servers and lets go of the data folder. Call it before the program ends.
     pub async fn close(&self) {
         self.runs.cancel_all().await;
+        self.ports.engines.close().await;
         if let Err(error) = crate::project::flush(&self.ports).await {
             tracing::error!(%error, "flushing the stores failed; the next start mends it");
         }
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn current_settings(&self) -> Settings {

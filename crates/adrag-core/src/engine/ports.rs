@@ -47,6 +47,8 @@ pub struct Surroundings {
     pub problems: Vec<AppError>,
     /// What was mended while the ports were opened.
     pub repaired: Vec<String>,
+    /// What lives as long as the engine: the lock on the data folder, a server of ours.
+    pub kept: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
 /// A search without an answer.
