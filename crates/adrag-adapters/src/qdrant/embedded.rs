@@ -89,6 +89,19 @@ impl EmbeddedVectorIndex {
         Ok((Self { shard, dim }, note))
     }
 
+    /// True when no graph is being built and none is due: searches are as fast as they get.
+    ///
+    /// # Errors
+    /// `StoreFailed` when the index cannot be asked.
+    pub async fn is_graph_built(&self) -> PortResult<bool> {
+        self.with(|shard| {
+            let info = shard.engine.info()?;
+            let without_graph = info.points_count.saturating_sub(info.indexed_vectors_count);
+            Ok(!shard.optimizing.load(Ordering::Acquire) && without_graph < GRAPH_FROM)
+        })
+        .await
+    }
+
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shard) -> Result<T, OperationError> + Send + 'static,

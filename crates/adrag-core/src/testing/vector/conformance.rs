@@ -1,6 +1,6 @@
 //! What a vector index promises, one function a promise. Start at [`conformance`].
 
-use super::{DIM, chunk_id, cosine, key, point, triples, unit_vector};
+use super::{DIM, cosine, key, point, triples, unit_vector};
 use crate::ports::{Scope, VectorIndex, VectorPoint};
 use adrag_contract::ChunkId;
 
