@@ -11,6 +11,7 @@ pub mod ollama;
 pub mod openai;
 pub mod ort;
 pub mod parse;
+mod projection;
 pub mod qdrant;
 pub mod sled;
 pub mod sqlite;
