@@ -20,7 +20,7 @@ const COMMON: &[&str] = &[
     "see", "several", "shall", "she", "should", "show", "sie", "similarly", "since", "so", "some", "sometimes", "soon",
     "still", "such", "sur", "tell", "than", "that", "the", "their", "them", "then", "there", "thereby", "therefore",
     "these", "they", "this", "those", "though", "through", "thus", "to", "together", "too", "two", "um", "un", "una",
-    "und", "under", "une", "unless", "unlike", "until", "up", "upon", "us", "use", "used", "using", "very", "via",
+    "und", "under", "une", "unless", "unlike", "until", "up", "upon", "use", "used", "using", "very", "via",
     "von", "was", "we", "well", "were", "what", "what's", "when", "where", "whereas", "whether", "which", "while", "who",
     "who's", "whom", "whose", "why", "will", "with", "within", "without", "would", "yes", "yet", "you", "your", "zu",
     "zum", "zur",
