@@ -54,7 +54,8 @@ pub(super) struct Disk {
 
 /// Opens the folder and reads all of it into an index.
 pub(super) fn open(folder: &Path) -> Result<(Disk, EntityIndex), Unusable> {
-    std::fs::create_dir_all(folder).map_err(|error| Unusable::Port(disk_error(folder, &error.to_string())))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Unusable::Port(disk_error(folder, &error.to_string())))?;
     catch_unwind(AssertUnwindSafe(|| {
         let db = sled::Config::new()
             .path(folder)
@@ -255,9 +256,7 @@ fn settle(
 ) -> Result<(), Aborted> {
     let touched: BTreeSet<&Vec<u8>> = gone.keys().chain(come.keys()).collect();
     let mut totals_now = match totals.get(TOTALS)? {
-        Some(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|error| Aborted::Abort(error.to_string()))?
-        }
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| Aborted::Abort(error.to_string()))?,
         None => Totals {
             layout: LAYOUT,
             all: Tally::default(),

@@ -113,7 +113,10 @@ fn set_aside(folder: &Path) -> PortResult<String> {
     std::fs::rename(folder, &name).map_err(|error| {
         PortError::permanent(
             ErrorCode::Disk,
-            format!("the damaged entity graph `{}` cannot be set aside: {error}", folder.display()),
+            format!(
+                "the damaged entity graph `{}` cannot be set aside: {error}",
+                folder.display()
+            ),
         )
         .with_hint("move the folder away by hand, then start adRAG again")
     })?;
@@ -137,7 +140,8 @@ impl EntityGraph for SledEntityGraph {
 
     async fn search(&self, entities: &[String], limit: usize, scope: &Scope) -> PortResult<Vec<StoreHit>> {
         let (entities, scope) = (entities.to_vec(), scope.clone());
-        self.read(move |index| index.search(&entities, limit, &scope)).await
+        self.read(move |index| index.search(&entities, limit, &scope))
+            .await
     }
 
     async fn known(&self, keys: &[String]) -> PortResult<Vec<String>> {
@@ -166,13 +170,8 @@ impl EntityGraph for SledEntityGraph {
     }
 
     async fn flush(&self) -> PortResult<()> {
-        self.blocking(|open| {
-            open.disk
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .flush()
-        })
-        .await
+        self.blocking(|open| open.disk.lock().unwrap_or_else(PoisonError::into_inner).flush())
+            .await
     }
 
     async fn count(&self) -> PortResult<GraphCount> {

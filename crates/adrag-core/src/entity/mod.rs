@@ -55,7 +55,11 @@ pub fn key_of(name: &str) -> String {
     for character in name.nfkc() {
         match character {
             // Soft hyphen, zero-width and direction characters do not show.
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {}
+            '\u{ad}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' => {}
             '\u{2010}'..='\u{2015}' | '\u{2212}' => key.push('-'),
             '\u{2018}' | '\u{2019}' => key.push('\''),
             // Simple lower-casing leaves these two apart from their other spellings.
@@ -67,7 +71,11 @@ pub fn key_of(name: &str) -> String {
                 }
             }
             _ if character.is_control() => {}
-            _ => key.extend(character.to_lowercase().map(|lower| if lower == 'ς' { 'σ' } else { lower })),
+            _ => key.extend(
+                character
+                    .to_lowercase()
+                    .map(|lower| if lower == 'ς' { 'σ' } else { lower }),
+            ),
         }
     }
     let trimmed = key.trim_end();
@@ -137,7 +145,9 @@ fn collect(text: &str, found: &mut Found) {
                 phrase.push(word);
                 finish(text, &mut phrase, &mut connecting, found);
             }
-            Form::Lower if attached && connecting.len() < 2 && stop::connects(word.text) => connecting.push(word),
+            Form::Lower if attached && connecting.len() < 2 && stop::connects(word.text) => {
+                connecting.push(word)
+            }
             Form::Cjk => {
                 finish(text, &mut phrase, &mut connecting, found);
                 cjk::terms(word.text, |term| found.add(term));
@@ -155,8 +165,14 @@ fn collect(text: &str, found: &mut Found) {
 fn finish<'t>(text: &'t str, phrase: &mut Vec<Word<'t>>, connecting: &mut Vec<Word<'t>>, found: &mut Found) {
     connecting.clear();
     let is_common = |word: &Word<'_>| word.form != Form::Identifier && stop::is_common(word.text);
-    let start = phrase.iter().position(|word| !is_common(word)).unwrap_or(phrase.len());
-    let end = phrase.iter().rposition(|word| !is_common(word)).map_or(start, |last| last + 1);
+    let start = phrase
+        .iter()
+        .position(|word| !is_common(word))
+        .unwrap_or(phrase.len());
+    let end = phrase
+        .iter()
+        .rposition(|word| !is_common(word))
+        .map_or(start, |last| last + 1);
     let words = &phrase[start..end.max(start)];
     if let (Some(first), Some(last)) = (words.first(), words.last()) {
         // A number alone is what is left when the words before it were common.

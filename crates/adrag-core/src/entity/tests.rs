@@ -14,8 +14,14 @@ fn check(text: &str, expected: &[&str]) {
 #[test]
 fn a_phrase_is_found_whole_and_by_its_words() {
     check("in 1903 Marie Curie won it", &["marie curie", "marie", "curie"]);
-    check("the Bank of England said", &["bank of england", "bank", "england"]);
-    check("of Ludwig van Beethoven", &["ludwig van beethoven", "ludwig", "beethoven"]);
+    check(
+        "the Bank of England said",
+        &["bank of england", "bank", "england"],
+    );
+    check(
+        "of Ludwig van Beethoven",
+        &["ludwig van beethoven", "ludwig", "beethoven"],
+    );
     check("Acme of course", &["acme"]);
 }
 
@@ -29,7 +35,10 @@ fn capitals_of_every_alphabet_count() {
 #[test]
 fn a_common_word_at_the_start_of_a_sentence_is_no_entity() {
     check("The engine runs. However, it stops. This is all.", &[]);
-    check("The Acme Corporation grew.", &["acme corporation", "acme", "corporation"]);
+    check(
+        "The Acme Corporation grew.",
+        &["acme corporation", "acme", "corporation"],
+    );
     check("When Alice met Bob.", &["alice", "bob"]);
 }
 
@@ -49,7 +58,10 @@ fn a_number_after_a_name_belongs_to_it() {
 #[test]
 fn acronyms_and_identifiers_stand_for_themselves() {
     check("the valve SK-118-C on HX-40", &["sk-118-c", "hx-40"]);
-    check("calls httpServer with user_id under NATO", &["httpserver", "user_id", "nato"]);
+    check(
+        "calls httpServer with user_id under NATO",
+        &["httpserver", "user_id", "nato"],
+    );
     check("the 1st and 22nd of the 80s", &[]);
     check("version 3.14 is out", &[]);
 }
@@ -58,8 +70,14 @@ fn acronyms_and_identifiers_stand_for_themselves() {
 fn quoted_terms_are_entities() {
     check("it is called \u{201c}cold start\u{201d} here", &["cold start"]);
     check("run `cargo test` and \"dry run\" now", &["cargo test", "dry run"]);
-    check("die \u{201e}kalte Platte\u{201c} ist", &["kalte platte", "platte"]);
-    check("she said \"this is far too long to be the name of anything\" twice", &[]);
+    check(
+        "die \u{201e}kalte Platte\u{201c} ist",
+        &["kalte platte", "platte"],
+    );
+    check(
+        "she said \"this is far too long to be the name of anything\" twice",
+        &[],
+    );
 }
 
 #[test]
@@ -80,7 +98,10 @@ fn cjk_runs_are_cut_into_terms() {
     check("人工智能的发展和北京大学", &["人工智能", "发展", "北京大学"]);
     check("서울 대학교", &["서울", "대학교"]);
     assert!(keys("一二三四五六七八九十一二三四五六七八九十").is_empty());
-    let asked: Vec<String> = entities_of_question("人工智能怎么样").into_iter().map(|entity| entity.key).collect();
+    let asked: Vec<String> = entities_of_question("人工智能怎么样")
+        .into_iter()
+        .map(|entity| entity.key)
+        .collect();
     assert!(asked.contains(&"人工智能".to_owned()), "{asked:?}");
 }
 
@@ -90,7 +111,13 @@ fn a_question_in_small_letters_yields_its_words_and_pairs() {
         .into_iter()
         .map(|entity| entity.key)
         .collect();
-    for key in ["marie", "curie", "marie curie", "polonium", "marie curie discover"] {
+    for key in [
+        "marie",
+        "curie",
+        "marie curie",
+        "polonium",
+        "marie curie discover",
+    ] {
         assert!(asked.contains(&key.to_owned()), "{key} in {asked:?}");
     }
     for key in ["what", "did", "about", "about polonium"] {
@@ -101,33 +128,52 @@ fn a_question_in_small_letters_yields_its_words_and_pairs() {
 #[test]
 fn a_question_meets_the_document_it_asks_about() {
     let document = keys("The SK-118-C relief valve was rebuilt by Halvorsen Marine in Bergen.");
-    for question in ["who rebuilt the sk-118-c?", "What did halvorsen marine do?", "work in Bergen"] {
+    for question in [
+        "who rebuilt the sk-118-c?",
+        "What did halvorsen marine do?",
+        "work in Bergen",
+    ] {
         let asked = entities_of_question(question);
-        assert!(asked.iter().any(|entity| document.contains(&entity.key)), "{question}");
+        assert!(
+            asked.iter().any(|entity| document.contains(&entity.key)),
+            "{question}"
+        );
     }
 }
 
 #[test]
 fn output_is_bounded_and_distinct() {
-    let text: String = (0..1_000).map(|number| format!("Name{number} and Word")).collect::<Vec<_>>().join(", ");
+    let text: String = (0..1_000)
+        .map(|number| format!("Name{number} and Word"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let entities = entities_of(&text);
     assert_eq!(entities.len(), PER_CHUNK);
     let distinct: HashSet<&str> = entities.iter().map(|entity| entity.key.as_str()).collect();
     assert_eq!(distinct.len(), entities.len());
-    let question: String = (0..1_000).map(|number| format!("word{number} Other{number} ")).collect();
+    let question: String = (0..1_000)
+        .map(|number| format!("word{number} Other{number} "))
+        .collect();
     assert!(entities_of_question(&question).len() <= PER_QUESTION);
 }
 
 /// Ten times the text must not take a hundred times as long; the bound is wide, a quadratic pass is far beyond it.
 #[test]
 fn hostile_text_takes_linear_time() {
-    for unit in ["a", "A", "_", "\"", "\u{201c}", "A ", "of ", "A-", "'", "`a", "東", "\u{301}", "A\u{301}", "1.", " ", "的"] {
+    for unit in [
+        "a", "A", "_", "\"", "\u{201c}", "A ", "of ", "A-", "'", "`a", "東", "\u{301}", "A\u{301}", "1.",
+        " ", "的",
+    ] {
         let text = unit.repeat(400_000);
         let begun = Instant::now();
         let entities = entities_of(&text);
         assert!(entities.len() <= PER_CHUNK);
         assert!(entities_of_question(&text).len() <= PER_QUESTION);
-        assert!(begun.elapsed() < Duration::from_secs(10), "`{unit}` took {:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "`{unit}` took {:?}",
+            begun.elapsed()
+        );
         for entity in entities {
             assert!(entity.key.len() <= 2 * NAME_BYTES && entity.name.len() <= NAME_BYTES);
         }

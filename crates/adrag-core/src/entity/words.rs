@@ -50,7 +50,9 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let begin = text[at..].find(|character| is_word(character) || is_cjk(character))? + at;
         let cjk = text[begin..].starts_with(is_cjk);
         let end = if cjk {
-            text[begin..].find(|character| !is_cjk(character)).map_or(text.len(), |length| begin + length)
+            text[begin..]
+                .find(|character| !is_cjk(character))
+                .map_or(text.len(), |length| begin + length)
         } else {
             end_of_word(text, begin)
         };
@@ -89,7 +91,8 @@ fn end_of_word(text: &str, begin: usize) -> usize {
 }
 
 fn form(word: &str) -> Form {
-    let (mut letters, mut digits, mut capitals, mut lower, mut inner, mut underscore) = (0, 0, 0, 0, false, false);
+    let (mut letters, mut digits, mut capitals, mut lower, mut inner, mut underscore) =
+        (0, 0, 0, 0, false, false);
     let mut before_lower = false;
     for character in word.chars() {
         underscore |= character == '_';

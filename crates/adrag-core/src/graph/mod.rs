@@ -154,7 +154,8 @@ impl EntityIndex {
                 })
             })
             .collect();
-        let better = |a: &StoreHit, b: &StoreHit| b.score.total_cmp(&a.score).then_with(|| a.chunk.cmp(&b.chunk));
+        let better =
+            |a: &StoreHit, b: &StoreHit| b.score.total_cmp(&a.score).then_with(|| a.chunk.cmp(&b.chunk));
         if limit < hits.len() {
             hits.select_nth_unstable_by(limit, better);
             hits.truncate(limit);

@@ -77,21 +77,21 @@ fn stopping(share: u64) -> u64 {
 fn spread(share: u64, parts: &[(Slot, u64)], into: &mut HashMap<Slot, u64>) {
     let total: u128 = parts.iter().map(|(_, weight)| u128::from(*weight)).sum();
     for (slot, weight) in parts {
-        let part = (u128::from(share) * u128::from(*weight)).checked_div(total).unwrap_or(0);
+        let part = (u128::from(share) * u128::from(*weight))
+            .checked_div(total)
+            .unwrap_or(0);
         *into.entry(*slot).or_default() += u64::try_from(part).unwrap_or(0);
     }
 }
 
 /// The nodes that have enough resting on them to be pushed on.
-fn due(
-    index: &EntityIndex,
-    resting: &HashMap<Slot, u64>,
-    slots: impl Iterator<Item = Slot>,
-) -> Vec<Slot> {
+fn due(index: &EntityIndex, resting: &HashMap<Slot, u64>, slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     slots
         .filter(|slot| {
             let degree = index.degree(*slot).max(1) as u64;
-            resting.get(slot).is_some_and(|share| *share >= THRESHOLD.saturating_mul(degree))
+            resting
+                .get(slot)
+                .is_some_and(|share| *share >= THRESHOLD.saturating_mul(degree))
         })
         .collect()
 }

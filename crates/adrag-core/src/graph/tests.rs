@@ -11,7 +11,11 @@ fn chunk(id: &str, document: &str, generation: u64, entities: &[&str]) -> GraphC
             document: DocumentId::from(document),
             generation,
         },
-        collection: CollectionName::from(if document.starts_with('z') { "other" } else { "default" }),
+        collection: CollectionName::from(if document.starts_with('z') {
+            "other"
+        } else {
+            "default"
+        }),
         entities: entities
             .iter()
             .map(|key| Entity {
@@ -105,7 +109,8 @@ fn a_hub_costs_no_more_than_the_bound_and_still_tells_found_chunks_apart() {
     assert!(hits.len() <= 2, "the hub was pushed: {}", hits.len());
     assert!(hits.iter().any(|hit| hit.0 == "with-hub"));
     let lone = search(&index, &["x"]);
-    let score = |hits: &[(String, f32)], id: &str| hits.iter().find(|hit| hit.0 == id).map_or(0.0, |hit| hit.1);
+    let score =
+        |hits: &[(String, f32)], id: &str| hits.iter().find(|hit| hit.0 == id).map_or(0.0, |hit| hit.1);
     let share = score(&hits, "with-hub") / score(&hits, "a-only");
     assert!(
         share > score(&lone, "with-hub") / score(&lone, "a-only"),
@@ -143,9 +148,8 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let add = (0..12_u8, 0..3_u8, prop::collection::vec(0..9_u8, 0..6)).prop_map(|(id, document, entities)| {
-        Step::Add(id, document, entities)
-    });
+    let add = (0..12_u8, 0..3_u8, prop::collection::vec(0..9_u8, 0..6))
+        .prop_map(|(id, document, entities)| Step::Add(id, document, entities));
     let remove = (0..12_u8).prop_map(Step::Remove);
     prop::collection::vec(prop_oneof![3 => add, 1 => remove], 0..60)
 }
