@@ -30,7 +30,11 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     })
 }
 
-pub(super) fn admit(tx: &Transaction<'_>, file: &NewDocument, fingerprint: &str) -> Result<Admission, Failure> {
+pub(super) fn admit(
+    tx: &Transaction<'_>,
+    file: &NewDocument,
+    fingerprint: &str,
+) -> Result<Admission, Failure> {
     let Some(document) = recognise(tx, file)? else {
         return begin(tx, file, fingerprint);
     };
@@ -158,9 +162,11 @@ fn free_id(tx: &Transaction<'_>, file: &NewDocument) -> Result<DocumentId, Failu
     let mut count = 1_u64;
     loop {
         let text = id.to_string();
-        let taken: bool = tx.query_row("SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?1)", [&text], |row| {
-            row.get(0)
-        })?;
+        let taken: bool = tx.query_row(
+            "SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?1)",
+            [&text],
+            |row| row.get(0),
+        )?;
         if !taken {
             return Ok(DocumentId::new(text));
         }

@@ -39,8 +39,10 @@ impl Failure {
 fn from_sqlite(error: &rusqlite::Error, file: &Path) -> PortError {
     let name = file.display();
     match error.sqlite_error_code() {
-        Some(Sqlite::DiskFull) => PortError::permanent(ErrorCode::Disk, format!("the disk of `{name}` is full"))
-            .with_hint("free some space, then try again"),
+        Some(Sqlite::DiskFull) => {
+            PortError::permanent(ErrorCode::Disk, format!("the disk of `{name}` is full"))
+                .with_hint("free some space, then try again")
+        }
         Some(Sqlite::ReadOnly | Sqlite::PermissionDenied | Sqlite::CannotOpen) => PortError::permanent(
             ErrorCode::Disk,
             format!("the catalogue `{name}` cannot be written ({error})"),

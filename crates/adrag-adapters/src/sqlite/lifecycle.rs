@@ -58,12 +58,17 @@ pub(super) fn store(tx: &Transaction<'_>, key: &DocumentKey, content: &Content) 
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     for chunk in &content.chunks {
-        let span = usize::try_from(chunk.start).ok().zip(usize::try_from(chunk.end).ok());
+        let span = usize::try_from(chunk.start)
+            .ok()
+            .zip(usize::try_from(chunk.end).ok());
         // Only the span is kept, so a chunk that is not its span would come back as something else.
         if span.and_then(|(start, end)| content.text.get(start..end)) != Some(chunk.text.as_str()) {
             return Err(PortError::rejected(
                 ErrorCode::Internal,
-                format!("chunk {} of document `{}` is not the text of its span", chunk.ordinal, key.document),
+                format!(
+                    "chunk {} of document `{}` is not the text of its span",
+                    chunk.ordinal, key.document
+                ),
             )
             .into());
         }
@@ -151,7 +156,12 @@ fn fall_back(tx: &Transaction<'_>, document: i64, published: i64) -> Result<(), 
 }
 
 /// The file is what is published already: only where it is and when it was seen is written.
-pub(super) fn stay(tx: &Transaction<'_>, document: i64, published: i64, file: &NewDocument) -> Result<(), Failure> {
+pub(super) fn stay(
+    tx: &Transaction<'_>,
+    document: i64,
+    published: i64,
+    file: &NewDocument,
+) -> Result<(), Failure> {
     tx.execute(
         "UPDATE generations SET path = ?2, at_ms = ?3 WHERE number = ?1",
         params![published, file.path, file.at_ms],

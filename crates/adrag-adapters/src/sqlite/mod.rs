@@ -114,7 +114,8 @@ fn unsigned(value: i64) -> u64 {
 impl Catalog for SqliteCatalog {
     async fn admit(&self, file: NewDocument, fingerprint: &str) -> PortResult<Admission> {
         let fingerprint = fingerprint.to_owned();
-        self.write(move |tx| admission::admit(tx, &file, &fingerprint)).await
+        self.write(move |tx| admission::admit(tx, &file, &fingerprint))
+            .await
     }
 
     async fn advance(&self, key: &DocumentKey, state: DocumentState) -> PortResult<()> {
@@ -129,7 +130,8 @@ impl Catalog for SqliteCatalog {
 
     async fn publish(&self, key: &DocumentKey, remark: Option<&str>) -> PortResult<Vec<DocumentId>> {
         let (key, remark) = (key.clone(), remark.map(str::to_owned));
-        self.write(move |tx| lifecycle::publish(tx, &key, remark.as_deref())).await
+        self.write(move |tx| lifecycle::publish(tx, &key, remark.as_deref()))
+            .await
     }
 
     async fn fail(&self, key: &DocumentKey, reason: &str) -> PortResult<()> {
@@ -153,7 +155,8 @@ impl Catalog for SqliteCatalog {
 
     async fn mark_deleting(&self, documents: &[DocumentId]) -> PortResult<()> {
         let documents = documents.to_vec();
-        self.write(move |tx| lifecycle::mark_deleting(tx, &documents)).await
+        self.write(move |tx| lifecycle::mark_deleting(tx, &documents))
+            .await
     }
 
     async fn deleting(&self) -> PortResult<Vec<DocumentId>> {
@@ -172,7 +175,8 @@ impl Catalog for SqliteCatalog {
 
     async fn documents(&self, collection: Option<&CollectionName>) -> PortResult<Vec<DocumentInfo>> {
         let collection = collection.cloned();
-        self.read(move |tx| reading::documents(tx, collection.as_ref())).await
+        self.read(move |tx| reading::documents(tx, collection.as_ref()))
+            .await
     }
 
     async fn collections(&self) -> PortResult<Vec<CollectionInfo>> {
@@ -195,7 +199,8 @@ impl Catalog for SqliteCatalog {
 
     async fn text(&self, document: &DocumentId, start: u64, end: u64) -> PortResult<Option<(u64, String)>> {
         let document = document.clone();
-        self.read(move |tx| reading::text(tx, &document, start, end)).await
+        self.read(move |tx| reading::text(tx, &document, start, end))
+            .await
     }
 
     async fn chunk_at(&self, document: &DocumentId, at: u64) -> PortResult<Option<ChunkId>> {
@@ -228,7 +233,8 @@ impl Catalog for SqliteCatalog {
 
     async fn save_run(&self, summary: &RunSummary, events: &[RunEvent]) -> PortResult<()> {
         let (summary, events) = (summary.clone(), events.to_vec());
-        self.write(move |tx| records::save_run(tx, &summary, &events)).await
+        self.write(move |tx| records::save_run(tx, &summary, &events))
+            .await
     }
 
     async fn run_events(&self, run: &RunId) -> PortResult<Vec<RunEvent>> {

@@ -3,7 +3,8 @@
 use super::error::Failure;
 use super::{int, text as segments, unsigned};
 use adrag_contract::{
-    CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState, PageRange,
+    CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
+    PageRange,
 };
 use adrag_core::ports::{Chunk, DocumentKey, HeldDocument, StoredChunk, Unfinished};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -164,9 +165,7 @@ pub(super) fn text(
         )
         .optional()?;
     match published {
-        Some((generation, length)) => {
-            segments::cut(tx, generation, unsigned(length), start, end).map(Some)
-        }
+        Some((generation, length)) => segments::cut(tx, generation, unsigned(length), start, end).map(Some),
         None => Ok(None),
     }
 }
@@ -214,7 +213,9 @@ pub(super) fn chunks(tx: &Transaction<'_>, key: &DocumentKey) -> Result<Vec<Stor
         let span = usize::try_from(stored.chunk.start)
             .ok()
             .zip(usize::try_from(stored.chunk.end).ok());
-        let text = span.and_then(|(start, end)| whole.get(start..end)).unwrap_or_default();
+        let text = span
+            .and_then(|(start, end)| whole.get(start..end))
+            .unwrap_or_default();
         whole_span(&stored, stored.chunk.start, text)?;
         stored.chunk.text = text.to_owned();
         Ok(stored)
@@ -255,7 +256,10 @@ fn stored_chunk(row: &Row<'_>) -> Result<StoredChunk, Failure> {
             ordinal: row.get(8)?,
             start: unsigned(row.get(9)?),
             end: unsigned(row.get(10)?),
-            pages: pages.0.zip(pages.1).map(|(first, last)| PageRange { first, last }),
+            pages: pages
+                .0
+                .zip(pages.1)
+                .map(|(first, last)| PageRange { first, last }),
             headings: serde_json::from_str(&row.get::<_, String>(13)?)?,
             kind: serde_json::from_str(&row.get::<_, String>(14)?)?,
             text: String::new(),

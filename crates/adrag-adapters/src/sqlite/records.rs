@@ -7,7 +7,9 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 pub(super) fn note(tx: &Transaction<'_>, name: &str) -> Result<Option<String>, Failure> {
     Ok(tx
-        .query_row("SELECT value FROM notes WHERE name = ?1", [name], |row| row.get(0))
+        .query_row("SELECT value FROM notes WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })
         .optional()?)
 }
 
@@ -44,7 +46,11 @@ pub(super) fn save_settings(tx: &Transaction<'_>, settings: &Settings) -> Result
     Ok(())
 }
 
-pub(super) fn save_run(tx: &Transaction<'_>, summary: &RunSummary, events: &[RunEvent]) -> Result<(), Failure> {
+pub(super) fn save_run(
+    tx: &Transaction<'_>,
+    summary: &RunSummary,
+    events: &[RunEvent],
+) -> Result<(), Failure> {
     tx.execute(
         "INSERT INTO runs (id, question, started_at_ms, finished, events) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (id) DO UPDATE SET question = excluded.question, started_at_ms = excluded.started_at_ms,

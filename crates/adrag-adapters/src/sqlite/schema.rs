@@ -249,7 +249,10 @@ mod tests {
             .query_row("SELECT value FROM notes WHERE name = 'a'", [], |row| row.get(0))
             .unwrap();
         assert_eq!(value, "b");
-        assert!(old.prepare("SELECT at_ms FROM notes").is_err(), "the backup is of the old version");
+        assert!(
+            old.prepare("SELECT at_ms FROM notes").is_err(),
+            "the backup is of the old version"
+        );
     }
 
     #[test]
@@ -276,7 +279,10 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_named_and_not_touched() {
-        for damage in [&b""[..], &b"this is no database at all, but long enough to be one"[..]] {
+        for damage in [
+            &b""[..],
+            &b"this is no database at all, but long enough to be one"[..],
+        ] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("catalog.sqlite");
             std::fs::write(&file, damage).unwrap();

@@ -244,7 +244,6 @@ const COMMON: &[&str] = &[
     "until",
     "up",
     "upon",
-    "us",
     "use",
     "used",
     "using",

@@ -219,7 +219,7 @@ impl EntityIndex {
             .get(&chunk.key.document)
             .and_then(|generations| generations.get(&chunk.key.generation)?.first())
             .and_then(|slot| self.chunk(*slot))
-            .filter(|(_, known)| known.as_ref() == &home)
+            .filter(|(_, known)| ***known == home)
             .map_or_else(|| Arc::new(home), |(_, known)| Arc::clone(known))
     }
 
