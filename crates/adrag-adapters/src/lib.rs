@@ -3,6 +3,7 @@
 //! No vendor type is `pub` here: a caller sees ports and its own words only.
 
 pub mod compose;
+pub mod engines;
 pub mod keychain;
 pub mod llama_server;
 pub mod ollama;
@@ -13,3 +14,5 @@ pub mod qdrant;
 pub mod sled;
 pub mod sqlite;
 pub mod tantivy;
+#[cfg(feature = "test-support")]
+pub mod testing_servers;

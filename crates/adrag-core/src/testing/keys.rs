@@ -40,7 +40,9 @@ impl KeyStore for FakeKeyStore {
         Ok(KeyStatus {
             name,
             stored: key.is_some(),
-            last_four: key.filter(|key| key.len() >= 12).map(|key| key[key.len() - 4..].to_owned()),
+            last_four: key
+                .filter(|key| key.len() >= 12)
+                .map(|key| key[key.len() - 4..].to_owned()),
             session_only: true,
         })
     }
@@ -49,28 +51,52 @@ impl KeyStore for FakeKeyStore {
 /// What every key store promises. Takes an empty store and leaves it empty.
 pub async fn conforms(keys: &dyn KeyStore) {
     let name = KeyName::Openai;
-    assert!(!keys.status(name).await.unwrap().stored, "an empty store holds no key");
-    assert_eq!(keys.read(name).await.unwrap(), None, "an empty store gives no key");
+    assert!(
+        !keys.status(name).await.unwrap().stored,
+        "an empty store holds no key"
+    );
+    assert_eq!(
+        keys.read(name).await.unwrap(),
+        None,
+        "an empty store gives no key"
+    );
 
     let status = keys.save(name, "  sk-conformance-7731 \n").await.unwrap();
     assert!(status.stored, "a saved key is stored");
-    assert_eq!(status.last_four.as_deref(), Some("7731"), "the last four of a long key are shown");
+    assert_eq!(
+        status.last_four.as_deref(),
+        Some("7731"),
+        "the last four of a long key are shown"
+    );
     assert_eq!(
         keys.read(name).await.unwrap().as_deref(),
         Some("sk-conformance-7731"),
         "a key is read as it was saved, without the space around it"
     );
-    assert_eq!(keys.status(name).await.unwrap(), status, "saving and asking tell the same");
-    assert!(!keys.status(KeyName::Qdrant).await.unwrap().stored, "keys do not mix");
+    assert_eq!(
+        keys.status(name).await.unwrap(),
+        status,
+        "saving and asking tell the same"
+    );
+    assert!(
+        !keys.status(KeyName::Qdrant).await.unwrap().stored,
+        "keys do not mix"
+    );
 
     let status = keys.save(name, "short-key-1").await.unwrap();
     assert_eq!(status.last_four, None, "nothing is shown of a short key");
-    assert_eq!(keys.read(name).await.unwrap().as_deref(), Some("short-key-1"), "a key is replaced");
+    assert_eq!(
+        keys.read(name).await.unwrap().as_deref(),
+        Some("short-key-1"),
+        "a key is replaced"
+    );
 
     let status = keys.save(name, "").await.unwrap();
     assert!(!status.stored, "an empty key removes the stored one");
     assert_eq!(keys.read(name).await.unwrap(), None, "a removed key is gone");
-    keys.save(name, "").await.expect("removing what is not there is no error");
+    keys.save(name, "")
+        .await
+        .expect("removing what is not there is no error");
 }
 
 #[cfg(test)]

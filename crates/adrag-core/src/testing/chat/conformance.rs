@@ -57,21 +57,41 @@ pub async fn conforms(fixture: &dyn ChatFixture) {
 }
 
 async fn streams_in_order(fixture: &dyn ChatFixture) {
-    let pieces = owned(&["Blue whales", " weigh", " 150 tonnes", " [1].", " Größe: 30 m — 鯨"]);
-    for behaviour in [Behaviour::Answers(pieces.clone()), Behaviour::FailsThenAnswers(pieces.clone())] {
+    let pieces = owned(&[
+        "Blue whales",
+        " weigh",
+        " 150 tonnes",
+        " [1].",
+        " Größe: 30 m — 鯨",
+    ]);
+    for behaviour in [
+        Behaviour::Answers(pieces.clone()),
+        Behaviour::FailsThenAnswers(pieces.clone()),
+    ] {
         let model = fixture.model(behaviour.clone()).await;
         assert!(!model.model().is_empty(), "a model has a name");
         let (deltas, end) = ask(&*model, &CancellationToken::new()).await;
         assert_eq!(end, None, "{behaviour:?}: a whole answer ends without an error");
-        assert_eq!(text(&deltas), pieces.concat(), "{behaviour:?}: the text comes whole and in order");
-        let counts = deltas.iter().filter(|delta| matches!(delta, ChatDelta::Usage { .. })).count();
+        assert_eq!(
+            text(&deltas),
+            pieces.concat(),
+            "{behaviour:?}: the text comes whole and in order"
+        );
+        let counts = deltas
+            .iter()
+            .filter(|delta| matches!(delta, ChatDelta::Usage { .. }))
+            .count();
         assert_eq!(counts, 1, "{behaviour:?}: the counts come once");
         assert!(
             matches!(deltas.last(), Some(ChatDelta::Usage { .. })),
             "{behaviour:?}: the counts come last"
         );
         assert!(
-            deltas.iter().filter(|delta| matches!(delta, ChatDelta::Text(_))).count() > 1,
+            deltas
+                .iter()
+                .filter(|delta| matches!(delta, ChatDelta::Text(_)))
+                .count()
+                > 1,
             "{behaviour:?}: the text is streamed, not kept back"
         );
     }
@@ -79,9 +99,21 @@ async fn streams_in_order(fixture: &dyn ChatFixture) {
 
 async fn tells_faults_before_the_first_byte(fixture: &dyn ChatFixture) {
     let table = [
-        (Behaviour::RefusesKey, ErrorCode::Unauthorized, ErrorClass::Rejected),
-        (Behaviour::UnknownModel, ErrorCode::UnknownModel, ErrorClass::Rejected),
-        (Behaviour::RateLimited, ErrorCode::RateLimited, ErrorClass::Transient),
+        (
+            Behaviour::RefusesKey,
+            ErrorCode::Unauthorized,
+            ErrorClass::Rejected,
+        ),
+        (
+            Behaviour::UnknownModel,
+            ErrorCode::UnknownModel,
+            ErrorClass::Rejected,
+        ),
+        (
+            Behaviour::RateLimited,
+            ErrorCode::RateLimited,
+            ErrorClass::Transient,
+        ),
         (Behaviour::Fails, ErrorCode::BadReply, ErrorClass::Transient),
         (Behaviour::Hangs, ErrorCode::Timeout, ErrorClass::Transient),
     ];
@@ -93,7 +125,10 @@ async fn tells_faults_before_the_first_byte(fixture: &dyn ChatFixture) {
         };
         assert_eq!(error.error.code, code, "{behaviour:?}: {error}");
         assert_eq!(error.class, class, "{behaviour:?}: {error}");
-        assert!(error.error.hint.is_some(), "{behaviour:?}: the error says what to do");
+        assert!(
+            error.error.hint.is_some(),
+            "{behaviour:?}: the error says what to do"
+        );
     }
 }
 
@@ -101,7 +136,10 @@ async fn keeps_what_came_before_a_fault(fixture: &dyn ChatFixture) {
     let pieces = owned(&["The first", " half"]);
     let table = [
         (Behaviour::ClosesAfter(pieces.clone()), ErrorCode::BadReply),
-        (Behaviour::SendsHalfAPieceAfter(pieces.clone()), ErrorCode::BadReply),
+        (
+            Behaviour::SendsHalfAPieceAfter(pieces.clone()),
+            ErrorCode::BadReply,
+        ),
         (Behaviour::SendsGarbageAfter(pieces.clone()), ErrorCode::BadReply),
         (Behaviour::HangsAfter(pieces.clone()), ErrorCode::Timeout),
     ];
@@ -109,11 +147,23 @@ async fn keeps_what_came_before_a_fault(fixture: &dyn ChatFixture) {
         let model = fixture.model(behaviour.clone()).await;
         let started = Instant::now();
         let (deltas, end) = ask(&*model, &CancellationToken::new()).await;
-        let Some(error) = end else { panic!("{behaviour:?}: a broken answer ends with an error") };
+        let Some(error) = end else {
+            panic!("{behaviour:?}: a broken answer ends with an error")
+        };
         assert_eq!(error.error.code, code, "{behaviour:?}: {error}");
-        assert!(error.error.hint.is_some(), "{behaviour:?}: the error says what to do");
-        assert_eq!(text(&deltas), pieces.concat(), "{behaviour:?}: what came before the fault is kept");
-        assert!(started.elapsed() < Duration::from_secs(3), "{behaviour:?}: the limit of silence holds");
+        assert!(
+            error.error.hint.is_some(),
+            "{behaviour:?}: the error says what to do"
+        );
+        assert_eq!(
+            text(&deltas),
+            pieces.concat(),
+            "{behaviour:?}: what came before the fault is kept"
+        );
+        assert!(
+            started.elapsed() < Duration::from_secs(3),
+            "{behaviour:?}: the limit of silence holds"
+        );
     }
 }
 
@@ -122,7 +172,10 @@ async fn stops_at_once(fixture: &dyn ChatFixture) {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let outcome = model.chat(request(), &cancel).await;
-    assert!(outcome.is_err_and(|error| error.is_cancelled()), "a stopped run asks nothing");
+    assert!(
+        outcome.is_err_and(|error| error.is_cancelled()),
+        "a stopped run asks nothing"
+    );
 
     for behaviour in [Behaviour::Hangs, Behaviour::HangsAfter(owned(&["some", " text"]))] {
         let model = fixture.model(behaviour.clone()).await;
@@ -136,8 +189,14 @@ async fn stops_at_once(fixture: &dyn ChatFixture) {
         });
         let (_, end) = ask(&*model, &cancel).await;
         let took = stopping.await.unwrap().elapsed();
-        assert!(end.is_some_and(|error| error.is_cancelled()), "{behaviour:?}: a stopped call says so");
-        assert!(took < Duration::from_millis(200), "{behaviour:?}: stopping took {took:?}");
+        assert!(
+            end.is_some_and(|error| error.is_cancelled()),
+            "{behaviour:?}: a stopped call says so"
+        );
+        assert!(
+            took < Duration::from_millis(200),
+            "{behaviour:?}: stopping took {took:?}"
+        );
         assert!(
             fixture.saw_the_connection_close().await,
             "{behaviour:?}: stopping closes the connection"
@@ -148,7 +207,10 @@ async fn stops_at_once(fixture: &dyn ChatFixture) {
     let mut stream = model.chat(request(), &CancellationToken::new()).await.unwrap();
     stream.next().await;
     drop(stream);
-    assert!(fixture.saw_the_connection_close().await, "dropping the stream closes the connection");
+    assert!(
+        fixture.saw_the_connection_close().await,
+        "dropping the stream closes the connection"
+    );
 }
 
 /// All that came, and the error it ended with.

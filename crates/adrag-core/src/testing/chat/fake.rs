@@ -81,7 +81,11 @@ impl ChatModel for FakeChatModel {
             return Err(PortError::cancelled());
         }
         let reply = (self.script.lock().unwrap())(&request);
-        let read = request.messages.iter().map(|message| message.content.split_whitespace().count()).sum();
+        let read = request
+            .messages
+            .iter()
+            .map(|message| message.content.split_whitespace().count())
+            .sum();
         self.requests.lock().unwrap().push(request);
         let (pieces, ending) = match reply {
             FakeReply::Text(text) => (cut(&text), Ending::Whole),
