@@ -17,3 +17,5 @@ pub mod sled;
 pub mod sqlite;
 mod system;
 pub mod tantivy;
+#[cfg(feature = "test-support")]
+pub mod testing_servers;
