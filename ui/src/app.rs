@@ -1,0 +1,4 @@
+//! stub
+use leptos::prelude::*;
+#[component]
+pub fn App() -> impl IntoView { crate::state::App::begin(); }
