@@ -12,9 +12,9 @@ use tauri_plugin_dialog::DialogExt;
 
 /// Extensions that systems execute on opening. Source code among them can be ingested, so it can be cited.
 const RUN_ON_OPENING: [&str; 32] = [
-    "app", "appimage", "bash", "bat", "cmd", "com", "command", "cpl", "desktop", "exe", "hta", "jar", "js", "jse",
-    "lnk", "msi", "php", "pl", "ps1", "py", "pyw", "rb", "reg", "run", "scr", "sh", "tool", "url", "vbe", "vbs", "wsf",
-    "zsh",
+    "app", "appimage", "bash", "bat", "cmd", "com", "command", "cpl", "desktop", "exe", "hta", "jar", "js",
+    "jse", "lnk", "msi", "php", "pl", "ps1", "py", "pyw", "rb", "reg", "run", "scr", "sh", "tool", "url",
+    "vbe", "vbs", "wsf", "zsh",
 ];
 
 /// The desktop, or a stand-in in tests.
@@ -35,8 +35,11 @@ pub trait Desktop: Send + Sync {
 /// When the file is gone or the system cannot open it.
 pub fn open_document(desktop: &dyn Desktop, path: &Path) -> Result<(), AppError> {
     if !path.is_file() {
-        return Err(AppError::new(ErrorCode::NotFound, format!("`{}` is not there any more", path.display()))
-            .with_hint("the indexed text can still be read here; add the file again when it moved"));
+        return Err(AppError::new(
+            ErrorCode::NotFound,
+            format!("`{}` is not there any more", path.display()),
+        )
+        .with_hint("the indexed text can still be read here; add the file again when it moved"));
     }
     if runs_on_opening(path) {
         desktop.reveal(path)
@@ -51,8 +54,11 @@ pub fn open_document(desktop: &dyn Desktop, path: &Path) -> Result<(), AppError>
 /// When it is not a plain `http` or `https` address of a host.
 pub fn web_link(link: &str) -> Result<Url, AppError> {
     let refuse = |why: &str| {
-        Err(AppError::new(ErrorCode::InvalidRequest, format!("the link is not opened: {why}"))
-            .with_hint("only plain http and https links are opened"))
+        Err(AppError::new(
+            ErrorCode::InvalidRequest,
+            format!("the link is not opened: {why}"),
+        )
+        .with_hint("only plain http and https links are opened"))
     };
     let Ok(url) = Url::parse(link.trim()) else {
         return refuse("it is no complete address");
@@ -71,7 +77,10 @@ pub fn web_link(link: &str) -> Result<Url, AppError> {
 }
 
 fn runs_on_opening(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    let extension = path
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .map(str::to_ascii_lowercase);
     extension.is_some_and(|extension| RUN_ON_OPENING.contains(&extension.as_str())) || is_executable(path)
 }
 
@@ -107,13 +116,21 @@ impl<R: Runtime> SystemDesktop<R> {
 impl<R: Runtime> Desktop for SystemDesktop<R> {
     fn pick_files(&self) -> BoxFuture<'_, Result<Vec<PathBuf>, AppError>> {
         Box::pin(async {
-            let app = self.app.get().ok_or_else(|| unable("pick files", "the window is not there yet"))?;
+            let app = self
+                .app
+                .get()
+                .ok_or_else(|| unable("pick files", "the window is not there yet"))?;
             let (answer, answered) = tokio::sync::oneshot::channel();
-            app.dialog().file().set_title("Add documents").pick_files(move |files| {
-                // The window may be gone by the time the person has chosen.
-                let _ = answer.send(files);
-            });
-            let files = answered.await.map_err(|_| unable("pick files", "the picker was closed"))?;
+            app.dialog()
+                .file()
+                .set_title("Add documents")
+                .pick_files(move |files| {
+                    // The window may be gone by the time the person has chosen.
+                    let _ = answer.send(files);
+                });
+            let files = answered
+                .await
+                .map_err(|_| unable("pick files", "the picker was closed"))?;
             files
                 .unwrap_or_default()
                 .into_iter()
@@ -131,7 +148,8 @@ impl<R: Runtime> Desktop for SystemDesktop<R> {
     }
 
     fn open_url(&self, url: &Url) -> Result<(), AppError> {
-        tauri_plugin_opener::open_url(url.as_str(), None::<&str>).map_err(|error| unable("open the link", error))
+        tauri_plugin_opener::open_url(url.as_str(), None::<&str>)
+            .map_err(|error| unable("open the link", error))
     }
 }
 
@@ -149,12 +167,27 @@ mod tests {
             assert!(web_link(link).is_ok(), "{link}");
         }
         for link in [
-            "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "ftp://example.org", "example.org",
-            "https://good.org@evil.org/", "https://u:p@evil.org/", "", "http://", "mailto:a@b.c", "JaVaScRiPt:1",
-            "smb://host/share", "tauri://localhost", "ms-msdt:/id",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "ftp://example.org",
+            "example.org",
+            "https://good.org@evil.org/",
+            "https://u:p@evil.org/",
+            "",
+            "http://",
+            "mailto:a@b.c",
+            "JaVaScRiPt:1",
+            "smb://host/share",
+            "tauri://localhost",
+            "ms-msdt:/id",
         ] {
             let refused = web_link(link);
-            assert_eq!(refused.err().map(|error| error.code), Some(ErrorCode::InvalidRequest), "{link}");
+            assert_eq!(
+                refused.err().map(|error| error.code),
+                Some(ErrorCode::InvalidRequest),
+                "{link}"
+            );
         }
     }
 

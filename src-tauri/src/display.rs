@@ -18,7 +18,11 @@ pub fn reachable() -> Result<(), AppError> {
 
 /// The window could not be opened although there seemed to be a display.
 pub fn no_window(why: &str) -> AppError {
-    AppError::new(ErrorCode::Internal, format!("the window could not be opened: {why}")).with_hint(COMMAND_LINE)
+    AppError::new(
+        ErrorCode::Internal,
+        format!("the window could not be opened: {why}"),
+    )
+    .with_hint(COMMAND_LINE)
 }
 
 const COMMAND_LINE: &str = "use the command line: `adrag ingest PATH...`, then `adrag ask \"QUESTION\"`; `adrag --help` \
@@ -32,7 +36,9 @@ fn check(
     if wayland.is_some_and(|name| !name.is_empty()) {
         return Ok(());
     }
-    let display = display.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let display = display
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     if display.is_empty() {
         return Err(none("there is no display to open the window on"));
     }
@@ -50,7 +56,9 @@ fn none(why: &str) -> AppError {
 
 /// Number of a display of this machine; nothing for one over the network, which only connecting can try.
 fn local_number(display: &str) -> Option<u32> {
-    let rest = display.strip_prefix("unix:").or_else(|| display.strip_prefix(':'))?;
+    let rest = display
+        .strip_prefix("unix:")
+        .or_else(|| display.strip_prefix(':'))?;
     rest.split('.').next()?.parse().ok()
 }
 

@@ -28,12 +28,20 @@ impl Places {
     pub fn find(data_dir: Option<PathBuf>) -> Result<Self, AppError> {
         let platform = ProjectDirs::from("org", "adrag", "adrag");
         let data_dir = data_dir
-            .or_else(|| platform.as_ref().map(|folders| folders.data_local_dir().to_path_buf()))
+            .or_else(|| {
+                platform
+                    .as_ref()
+                    .map(|folders| folders.data_local_dir().to_path_buf())
+            })
             .ok_or_else(|| homeless("--data-dir DIR"))?;
         let models_dir = std::env::var_os(MODELS_VARIABLE)
             .filter(|folder| !folder.is_empty())
             .map(PathBuf::from)
-            .or_else(|| platform.as_ref().map(|folders| folders.cache_dir().join("models")))
+            .or_else(|| {
+                platform
+                    .as_ref()
+                    .map(|folders| folders.cache_dir().join("models"))
+            })
             .ok_or_else(|| homeless(MODELS_VARIABLE))?;
         Ok(Self {
             data_dir: absolute(&data_dir)?,
@@ -47,7 +55,10 @@ impl Places {
     /// When the system does not say where this program is.
     pub fn options(&self) -> Result<Options, AppError> {
         let program = std::env::current_exe().map_err(|error| {
-            AppError::new(ErrorCode::Internal, format!("the system does not say where adRAG is: {error}"))
+            AppError::new(
+                ErrorCode::Internal,
+                format!("the system does not say where adRAG is: {error}"),
+            )
         })?;
         Ok(Options {
             data_dir: self.data_dir.clone(),
@@ -65,7 +76,10 @@ pub fn samples(resources: Option<&Path>) -> Option<PathBuf> {
     let workspace = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/sample"));
     #[cfg(not(debug_assertions))]
     let workspace = None;
-    [bundled, workspace].into_iter().flatten().find(|folder| folder.is_dir())
+    [bundled, workspace]
+        .into_iter()
+        .flatten()
+        .find(|folder| folder.is_dir())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, AppError> {
@@ -78,7 +92,8 @@ fn absolute(path: &Path) -> Result<PathBuf, AppError> {
 }
 
 fn homeless(instead: &str) -> AppError {
-    AppError::new(ErrorCode::Disk, "this user has no home folder").with_hint(format!("name a folder with `{instead}`"))
+    AppError::new(ErrorCode::Disk, "this user has no home folder")
+        .with_hint(format!("name a folder with `{instead}`"))
 }
 
 #[cfg(test)]
@@ -96,6 +111,9 @@ mod tests {
     fn bundled_samples_come_before_those_of_the_workspace() {
         let resources = tempfile::tempdir().unwrap();
         std::fs::create_dir(resources.path().join("sample")).unwrap();
-        assert_eq!(samples(Some(resources.path())), Some(resources.path().join("sample")));
+        assert_eq!(
+            samples(Some(resources.path())),
+            Some(resources.path().join("sample"))
+        );
     }
 }

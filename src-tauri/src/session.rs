@@ -81,13 +81,19 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!early.is_finished());
         session.opened(Err(AppError::new(ErrorCode::DataFolderInUse, "in use")));
-        assert_eq!(early.await.unwrap().map(|error| error.code), Some(ErrorCode::DataFolderInUse));
+        assert_eq!(
+            early.await.unwrap().map(|error| error.code),
+            Some(ErrorCode::DataFolderInUse)
+        );
     }
 
     #[tokio::test]
     async fn a_closed_session_refuses_politely() {
         let session = Session::default();
         session.close().await;
-        assert_eq!(session.engine().await.err().map(|error| error.code), Some(ErrorCode::Cancelled));
+        assert_eq!(
+            session.engine().await.err().map(|error| error.code),
+            Some(ErrorCode::Cancelled)
+        );
     }
 }

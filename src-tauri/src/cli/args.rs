@@ -215,7 +215,10 @@ mod tests {
 
     #[test]
     fn options_of_every_command_stand_before_or_after_it() {
-        for line in ["adrag --json --data-dir d documents", "adrag documents --json --data-dir d"] {
+        for line in [
+            "adrag --json --data-dir d documents",
+            "adrag documents --json --data-dir d",
+        ] {
             let cli = parse(line).unwrap();
             assert!(cli.common.json && cli.common.data_dir.is_some(), "{line}");
             assert!(matches!(cli.command, Some(Command::Documents(_))), "{line}");
@@ -243,10 +246,19 @@ mod tests {
 
     #[test]
     fn delete_wants_exactly_one_way_to_name_documents() {
-        for line in ["adrag delete", "adrag delete --yes", "adrag delete a --all", "adrag delete --all --collection c"] {
+        for line in [
+            "adrag delete",
+            "adrag delete --yes",
+            "adrag delete a --all",
+            "adrag delete --all --collection c",
+        ] {
             assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
         }
-        for line in ["adrag delete a b", "adrag delete --all --yes", "adrag delete --collection c"] {
+        for line in [
+            "adrag delete a b",
+            "adrag delete --all --yes",
+            "adrag delete --collection c",
+        ] {
             assert!(parse(line).is_ok(), "{line}");
         }
     }

@@ -3,14 +3,14 @@
 use super::args::AskArgs;
 use super::exit::{Ended, Exit, Stop};
 use super::interrupt::{self, Interrupt};
+use super::known_collection;
 use super::output::Output;
 use super::run::follow;
 use super::search::indent;
-use super::known_collection;
 use crate::events::subscribe;
 use adrag_contract::{
-    Answer, AppError, AskRequest, Citation, DocumentId, Event, Grounding, RowStatus, RunEvent, RunOutcome, RunView,
-    Turn,
+    Answer, AppError, AskRequest, Citation, DocumentId, Event, Grounding, RowStatus, RunEvent, RunOutcome,
+    RunView, Turn,
 };
 use adrag_core::Engine;
 use serde::Serialize;
@@ -42,16 +42,26 @@ pub async fn ask(
     let mut view = RunView::default();
     let last = follow(engine, &run, &mut events, interrupt, |event| {
         show(output, &mut view, event);
-        if output.json { output.json_line(event) } else { Ok(()) }
+        if output.json {
+            output.json_line(event)
+        } else {
+            Ok(())
+        }
     })
     .await?;
     conclude(last, &view, output)
 }
 
 fn conclude(last: RunEvent, view: &RunView, output: &Output) -> Ended {
-    let took_ms = last.at_ms.saturating_sub(view.started_at_ms.unwrap_or(last.at_ms)).max(0).unsigned_abs();
+    let took_ms = last
+        .at_ms
+        .saturating_sub(view.started_at_ms.unwrap_or(last.at_ms))
+        .max(0)
+        .unsigned_abs();
     let (answer, error) = match last.event {
-        Event::RunFinished { outcome: RunOutcome::Answered { answer } } => {
+        Event::RunFinished {
+            outcome: RunOutcome::Answered { answer },
+        } => {
             let broken_off = answer.broken_off.clone();
             (Some(answer), broken_off)
         }
@@ -131,13 +141,19 @@ pub fn last_line(answer: Option<&Answer>, error: Option<&AppError>, took_ms: u64
 pub fn read_history(file: Option<&Path>) -> Result<Vec<Turn>, String> {
     let Some(file) = file else { return Ok(Vec::new()) };
     let refuse = |why: String| format!("`--history {}` cannot be used: {why}", file.display());
-    let size = std::fs::metadata(file).map_err(|error| refuse(error.to_string()))?.len();
+    let size = std::fs::metadata(file)
+        .map_err(|error| refuse(error.to_string()))?
+        .len();
     if size > HISTORY_LIMIT {
-        return Err(refuse(format!("it has {size} bytes, at most {HISTORY_LIMIT} are read")));
+        return Err(refuse(format!(
+            "it has {size} bytes, at most {HISTORY_LIMIT} are read"
+        )));
     }
     let text = std::fs::read_to_string(file).map_err(|error| refuse(error.to_string()))?;
     serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("it is no JSON list of {{\"role\": \"user\" or \"assistant\", \"content\": TEXT}}: {error}"))
+        refuse(format!(
+            "it is no JSON list of {{\"role\": \"user\" or \"assistant\", \"content\": TEXT}}: {error}"
+        ))
     })
 }
 
@@ -148,7 +164,10 @@ fn show(output: &Output, view: &mut RunView, event: &RunEvent) {
     }
     let active = view.rows.iter().find(|row| row.status == RowStatus::Active);
     if let Some(row) = active {
-        let done = row.progress.as_ref().map(|progress| format!(" {}/{}", progress.done, progress.total));
+        let done = row
+            .progress
+            .as_ref()
+            .map(|progress| format!(" {}/{}", progress.done, progress.total));
         output.progress(&format!("{}{}", row.stage.label(), done.unwrap_or_default()));
     }
 }
@@ -159,13 +178,24 @@ fn print(answer: &Answer, output: &Output) -> Result<(), Stop> {
         output.text("")?;
     }
     for citation in &answer.citations {
-        let page = citation.page.map(|page| format!(", page {page}")).unwrap_or_default();
-        output.text(&format!("[{}] {}{page}\n{}", citation.n, citation.path, indent(&citation.text)))?;
+        let page = citation
+            .page
+            .map(|page| format!(", page {page}"))
+            .unwrap_or_default();
+        output.text(&format!(
+            "[{}] {}{page}\n{}",
+            citation.n,
+            citation.path,
+            indent(&citation.text)
+        ))?;
     }
     if answer.abstained && !answer.uncited.is_empty() {
         output.text("\nThe nearest passages:")?;
         for passage in answer.uncited.iter().take(3) {
-            let page = passage.page().map(|page| format!(", page {page}")).unwrap_or_default();
+            let page = passage
+                .page()
+                .map(|page| format!(", page {page}"))
+                .unwrap_or_default();
             output.text(&format!("- {}{page}\n{}", passage.path, indent(&passage.text)))?;
         }
     }
@@ -260,9 +290,16 @@ mod tests {
         assert!(read_history(Some(&file)).unwrap_err().contains("cannot be used"));
         for bad in ["", "{}", "[1]", r#"[{"role":"wizard","content":"x"}]"#] {
             std::fs::write(&file, bad).unwrap();
-            assert!(read_history(Some(&file)).unwrap_err().contains("no JSON list"), "{bad}");
+            assert!(
+                read_history(Some(&file)).unwrap_err().contains("no JSON list"),
+                "{bad}"
+            );
         }
-        std::fs::write(&file, r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]"#).unwrap();
+        std::fs::write(
+            &file,
+            r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]"#,
+        )
+        .unwrap();
         assert_eq!(read_history(Some(&file)).unwrap().len(), 2);
     }
 }

@@ -14,13 +14,20 @@ pub async fn doctor(engine: &Engine, output: &Output) -> Ended {
     } else {
         output.text(&describe(&report))?;
     }
-    Ok(if is_usable(&report) { Exit::Done } else { Exit::Failed })
+    Ok(if is_usable(&report) {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }
 
 /// Without a model or a store the program still serves; without its folder it does not.
 fn is_usable(report: &DoctorReport) -> bool {
     let fatal = |error: &AppError| {
-        matches!(error.code, ErrorCode::DataFolderInUse | ErrorCode::Disk | ErrorCode::Internal)
+        matches!(
+            error.code,
+            ErrorCode::DataFolderInUse | ErrorCode::Disk | ErrorCode::Internal
+        )
     };
     !report.problems.iter().any(fatal)
 }
@@ -52,7 +59,10 @@ fn describe(report: &DoctorReport) -> String {
     );
     for model in &report.models {
         let state = if model.usable { "ok" } else { "missing" };
-        line("Model", format!("{} {}: {state} ({})", model.role, model.name, model.path));
+        line(
+            "Model",
+            format!("{} {}: {state} ({})", model.role, model.name, model.path),
+        );
     }
     for engine in &report.engines {
         line("Engine", describe_engine(engine));
@@ -73,7 +83,11 @@ fn describe(report: &DoctorReport) -> String {
 }
 
 fn describe_engine(engine: &EngineStatus) -> String {
-    let model = engine.model.as_ref().map(|model| format!(" {model}")).unwrap_or_default();
+    let model = engine
+        .model
+        .as_ref()
+        .map(|model| format!(" {model}"))
+        .unwrap_or_default();
     let state = match &engine.error {
         _ if engine.available => "available".to_owned(),
         Some(error) => error.to_string(),
@@ -101,15 +115,22 @@ mod tests {
 
     #[test]
     fn a_missing_model_is_named_with_what_to_do_and_is_no_failure() {
-        let problem = AppError::new(ErrorCode::ModelMissing, "no embedder").with_hint("run `cargo xtask setup`");
+        let problem =
+            AppError::new(ErrorCode::ModelMissing, "no embedder").with_hint("run `cargo xtask setup`");
         let report = report(vec![problem]);
         assert!(is_usable(&report));
         let text = describe(&report);
-        assert!(text.contains("no embedder") && text.contains("cargo xtask setup"), "{text}");
+        assert!(
+            text.contains("no embedder") && text.contains("cargo xtask setup"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_folder_that_cannot_be_written_is_a_failure() {
-        assert!(!is_usable(&report(vec![AppError::new(ErrorCode::Disk, "read-only")])));
+        assert!(!is_usable(&report(vec![AppError::new(
+            ErrorCode::Disk,
+            "read-only"
+        )])));
     }
 }

@@ -21,13 +21,20 @@ pub async fn list(args: &DocumentsArgs, engine: &Engine, output: &Output) -> End
     for document in &documents {
         output.text(&describe(document))?;
     }
-    let ready = documents.iter().filter(|document| document.state == DocumentState::Ready).count();
+    let ready = documents
+        .iter()
+        .filter(|document| document.state == DocumentState::Ready)
+        .count();
     output.note(&format!("{} documents, {ready} ready", documents.len()));
     Ok(Exit::Done)
 }
 
 fn describe(document: &DocumentInfo) -> String {
-    let reason = document.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
+    let reason = document
+        .reason
+        .as_ref()
+        .map(|reason| format!("  {reason}"))
+        .unwrap_or_default();
     format!(
         "{}  {:<8}  {}  {}  ({} chunks){reason}",
         document.id,
@@ -70,8 +77,12 @@ pub async fn delete(args: &DeleteArgs, engine: &Engine, output: &Output) -> Ende
         let deleted = engine.clear_documents(collection.as_ref()).await?;
         return report(deleted, &[], output);
     }
-    let known: HashSet<DocumentId> =
-        engine.list_documents(None).await?.into_iter().map(|document| document.id).collect();
+    let known: HashSet<DocumentId> = engine
+        .list_documents(None)
+        .await?
+        .into_iter()
+        .map(|document| document.id)
+        .collect();
     let mut wanted: Vec<DocumentId> = Vec::new();
     for id in &args.which.ids {
         let id = DocumentId::new(id.clone());

@@ -9,7 +9,10 @@ use adrag_core::Engine;
 /// Runs the command.
 pub async fn extract(args: &ExtractArgs, engine: &Engine, output: &Output) -> Ended {
     let path = super::absolute(&args.path).ok_or_else(|| {
-        AppError::new(ErrorCode::UnreadableFile, format!("the name of `{}` is not Unicode", args.path.display()))
+        AppError::new(
+            ErrorCode::UnreadableFile,
+            format!("the name of `{}` is not Unicode", args.path.display()),
+        )
     })?;
     let report = engine.extract(&path).await?;
     let failed = report.state == DocumentState::Failed;

@@ -15,7 +15,12 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Runs the command. What an earlier end left unfinished is done first; its events are not part of the output.
-pub async fn ingest(args: &IngestArgs, engine: &Arc<Engine>, output: &Output, interrupt: &Interrupt) -> Ended {
+pub async fn ingest(
+    args: &IngestArgs,
+    engine: &Arc<Engine>,
+    output: &Output,
+    interrupt: &Interrupt,
+) -> Ended {
     let mut events = subscribe(engine);
     if let Some(run) = engine.resume().await? {
         let mut view = RunView::default();
@@ -39,7 +44,11 @@ pub async fn ingest(args: &IngestArgs, engine: &Arc<Engine>, output: &Output, in
     let mut view = RunView::default();
     let last = follow(engine, &run, &mut events, interrupt, |event| {
         show(output, &mut view, event, "");
-        if output.json { output.json_line(event) } else { Ok(()) }
+        if output.json {
+            output.json_line(event)
+        } else {
+            Ok(())
+        }
     })
     .await?;
     reports.splice(0..0, reports_of(&last).iter().cloned());
@@ -87,12 +96,19 @@ fn progress_line(view: &RunView) -> String {
     };
     let done = view.documents.iter().filter(|row| row.state.is_final()).count();
     let mut line = format!("{done} of {total} documents");
-    let busy = view.documents.iter().rev().find(|row| !row.state.is_final() && row.state != DocumentState::Queued);
+    let busy = view
+        .documents
+        .iter()
+        .rev()
+        .find(|row| !row.state.is_final() && row.state != DocumentState::Queued);
     if let Some(row) = busy {
         let name = row.path.rsplit(['/', '\\']).next().unwrap_or(&row.path);
         line.push_str(&format!(" · {} {name}", row.state.as_str()));
         if let Some(progress) = &row.progress {
-            line.push_str(&format!(" {}/{} {}", progress.done, progress.total, progress.unit));
+            line.push_str(&format!(
+                " {}/{} {}",
+                progress.done, progress.total, progress.unit
+            ));
         }
     }
     line
@@ -101,8 +117,11 @@ fn progress_line(view: &RunView) -> String {
 fn report(reports: &[DocumentReport], error: Option<AppError>, output: &Output) -> Ended {
     let error = error.or_else(|| {
         reports.is_empty().then(|| {
-            AppError::new(ErrorCode::NotFound, "there is no file to add under the given paths")
-                .with_hint("name files, or a folder that holds documents of a supported kind")
+            AppError::new(
+                ErrorCode::NotFound,
+                "there is no file to add under the given paths",
+            )
+            .with_hint("name files, or a folder that holds documents of a supported kind")
         })
     });
     if output.json {
@@ -131,14 +150,20 @@ fn print(reports: &[DocumentReport], output: &Output) -> Result<(), Stop> {
         }
         output.text(&line)?;
     }
-    let ready = reports.iter().filter(|report| report.state == DocumentState::Ready).count();
+    let ready = reports
+        .iter()
+        .filter(|report| report.state == DocumentState::Ready)
+        .count();
     output.note(&format!("{ready} of {} documents ready", reports.len()));
     Ok(())
 }
 
 /// A run that failed or was stopped is failed, whatever it had finished; an empty document is no failure.
 fn exit_of(reports: &[DocumentReport], broken: bool) -> Exit {
-    let failed = reports.iter().filter(|report| report.state == DocumentState::Failed).count();
+    let failed = reports
+        .iter()
+        .filter(|report| report.state == DocumentState::Failed)
+        .count();
     match (broken, failed) {
         (true, _) => Exit::Failed,
         (false, 0) => Exit::Done,

@@ -5,8 +5,8 @@
 
 pub mod args;
 mod ask;
-mod documents;
 mod doctor;
+mod documents;
 pub mod exit;
 mod extract;
 mod ingest;
@@ -33,7 +33,12 @@ pub fn run(command: Command, json: bool, places: &Places) -> ExitCode {
     let output = Output::new(json);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&AppError::new(ErrorCode::Internal, format!("no threads can be had: {error}"))),
+        Err(error) => {
+            return fail(&AppError::new(
+                ErrorCode::Internal,
+                format!("no threads can be had: {error}"),
+            ));
+        }
     };
     let ended = runtime.block_on(perform(&command, places, &output));
     runtime.shutdown_timeout(CLOSING_LIMIT);
@@ -69,7 +74,9 @@ async fn serve(
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
         Command::Delete(args) => interrupt.or(documents::delete(args, engine, output)).await,
         Command::Doctor => interrupt.or(doctor::doctor(engine, output)).await,
-        Command::ExtractWorker => Err(Stop::Usage("`extract-worker` is for the program itself".to_owned())),
+        Command::ExtractWorker => Err(Stop::Usage(
+            "`extract-worker` is for the program itself".to_owned(),
+        )),
     }
 }
 
@@ -148,11 +155,18 @@ pub fn say_usage(said: &clap::Error) -> ExitCode {
     if said.print().is_err() {
         return Exit::Failed.into();
     }
-    if said.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+    if said.use_stderr() {
+        Exit::Usage.into()
+    } else {
+        Exit::Done.into()
+    }
 }
 
 fn say_refusal(why: &str) {
-    eprintln!("error: {}\n\nFor more information, try '--help'.", output::printable(why));
+    eprintln!(
+        "error: {}\n\nFor more information, try '--help'.",
+        output::printable(why)
+    );
 }
 
 /// The files of a bare `adrag FILE...`, absolute; what is neither a file nor a command is refused.
@@ -184,7 +198,10 @@ async fn known_collection(engine: &Engine, name: Option<&str>) -> Result<Option<
     if known.iter().any(|collection| collection.name.as_str() == name) {
         return Ok(Some(name.into()));
     }
-    let names: Vec<String> = known.iter().map(|collection| format!("`{}`", collection.name)).collect();
+    let names: Vec<String> = known
+        .iter()
+        .map(|collection| format!("`{}`", collection.name))
+        .collect();
     let hint = if names.is_empty() {
         "there are no documents yet: add some with `adrag ingest PATH...`".to_owned()
     } else {

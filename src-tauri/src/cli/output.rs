@@ -98,6 +98,9 @@ mod tests {
 
     #[test]
     fn documents_cannot_steer_the_terminal() {
-        assert_eq!(printable("a\x1b[31mb\u{9b}c\u{202e}d\te\n"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}d\te\n");
+        assert_eq!(
+            printable("a\x1b[31mb\u{9b}c\u{202e}d\te\n"),
+            "a\u{fffd}[31mb\u{fffd}c\u{fffd}d\te\n"
+        );
     }
 }

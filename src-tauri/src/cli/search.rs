@@ -2,8 +2,8 @@
 
 use super::args::SearchArgs;
 use super::exit::{Ended, Exit};
-use super::output::Output;
 use super::known_collection;
+use super::output::Output;
 use adrag_contract::{SearchHit, Store};
 use adrag_core::Engine;
 use adrag_core::engine::SearchRequest;
@@ -35,7 +35,10 @@ pub async fn search(args: &SearchArgs, engine: &Engine, output: &Output) -> Ende
 fn describe(number: usize, hit: &SearchHit) -> String {
     let page = hit.page.map(|page| format!(", page {page}")).unwrap_or_default();
     let stores: Vec<&str> = hit.stores.iter().copied().map(Store::as_str).collect();
-    let rerank = hit.rerank_score.map(|score| format!(", rerank {score:.3}")).unwrap_or_default();
+    let rerank = hit
+        .rerank_score
+        .map(|score| format!(", rerank {score:.3}"))
+        .unwrap_or_default();
     format!(
         "{number}. {}{page}  ({}; score {:.4}{rerank})\n{}\n",
         hit.path,
@@ -47,7 +50,11 @@ fn describe(number: usize, hit: &SearchHit) -> String {
 
 /// The text on indented lines, with empty ones left out.
 pub fn indent(text: &str) -> String {
-    let lines: Vec<String> =
-        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(|line| format!("   {line}")).collect();
+    let lines: Vec<String> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .map(|line| format!("   {line}"))
+        .collect();
     lines.join("\n")
 }

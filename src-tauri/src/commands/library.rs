@@ -3,8 +3,8 @@
 use super::Reach;
 use crate::desktop;
 use adrag_contract::{
-    AddFilesRequest, AppError, CollectionInfo, CollectionName, DocumentId, DocumentInfo, ErrorCode, PassageView,
-    ReadPassageRequest, RunId,
+    AddFilesRequest, AppError, CollectionInfo, CollectionName, DocumentId, DocumentInfo, ErrorCode,
+    PassageView, ReadPassageRequest, RunId,
 };
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,11 @@ pub async fn add_files(reach: Reach, request: AddFilesRequest) -> Result<RunId, 
 pub async fn add_samples(reach: Reach, (): ()) -> Result<RunId, AppError> {
     let engine = reach.session.engine().await?;
     let folder = reach.samples.ok_or_else(|| {
-        AppError::new(ErrorCode::NotFound, "the sample documents are not part of this installation")
-            .with_hint("add documents of your own")
+        AppError::new(
+            ErrorCode::NotFound,
+            "the sample documents are not part of this installation",
+        )
+        .with_hint("add documents of your own")
     })?;
     let request = AddFilesRequest {
         paths: vec![utf8(folder)?],
@@ -41,7 +44,12 @@ pub async fn list_documents(
     reach: Reach,
     collection: Option<CollectionName>,
 ) -> Result<Vec<DocumentInfo>, AppError> {
-    reach.session.engine().await?.list_documents(collection.as_ref()).await
+    reach
+        .session
+        .engine()
+        .await?
+        .list_documents(collection.as_ref())
+        .await
 }
 
 pub async fn list_collections(reach: Reach, (): ()) -> Result<Vec<CollectionInfo>, AppError> {
@@ -53,7 +61,12 @@ pub async fn delete_documents(reach: Reach, documents: Vec<DocumentId>) -> Resul
 }
 
 pub async fn clear_documents(reach: Reach, collection: Option<CollectionName>) -> Result<u64, AppError> {
-    reach.session.engine().await?.clear_documents(collection.as_ref()).await
+    reach
+        .session
+        .engine()
+        .await?
+        .clear_documents(collection.as_ref())
+        .await
 }
 
 pub async fn read_passage(reach: Reach, request: ReadPassageRequest) -> Result<PassageView, AppError> {

@@ -53,8 +53,11 @@ impl Window {
     /// With the real configuration and capabilities, over an engine that could not be opened.
     fn open() -> Self {
         let session = Session::default();
-        session.opened(Err(AppError::new(ErrorCode::DataFolderInUse, "the data folder is in use")
-            .with_hint("close the other adRAG")));
+        session.opened(Err(AppError::new(
+            ErrorCode::DataFolderInUse,
+            "the data folder is in use",
+        )
+        .with_hint("close the other adRAG")));
         let desktop = Arc::new(FakeDesktop::default());
         let reach = Reach {
             session,
@@ -64,7 +67,9 @@ impl Window {
         let mut context = tauri::generate_context!();
         context.config_mut().app.windows.clear();
         let app = window::core(mock_builder(), reach).build(context).unwrap();
-        let webview = WebviewWindowBuilder::new(&app, "main", Default::default()).build().unwrap();
+        let webview = WebviewWindowBuilder::new(&app, "main", Default::default())
+            .build()
+            .unwrap();
         Self {
             desktop,
             webview,
@@ -125,7 +130,12 @@ fn every_command_of_the_contract_is_there_and_says_why_the_engine_is_not() {
 #[test]
 fn a_request_that_does_not_fit_is_refused_with_an_app_error() {
     let window = Window::open();
-    for body in [json!({ "request": { "question": 7 } }), json!({ "request": [] }), json!({}), json!({ "question": "q" })] {
+    for body in [
+        json!({ "request": { "question": 7 } }),
+        json!({ "request": [] }),
+        json!({}),
+        json!({ "question": "q" }),
+    ] {
         let error: AppError = serde_json::from_value(window.call("ask", body.clone()).unwrap_err()).unwrap();
         assert_eq!(error.code, ErrorCode::InvalidRequest, "{body}");
         assert!(error.message.contains("`ask`"), "{error}");
@@ -135,11 +145,24 @@ fn a_request_that_does_not_fit_is_refused_with_an_app_error() {
 #[test]
 fn only_web_links_reach_the_desktop() {
     let window = Window::open();
-    for link in ["file:///etc/passwd", "javascript:alert(1)", "https://a@b.org", "x"] {
-        assert!(window.call("open_link", json!({ "request": link })).is_err(), "{link}");
+    for link in [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://a@b.org",
+        "x",
+    ] {
+        assert!(
+            window.call("open_link", json!({ "request": link })).is_err(),
+            "{link}"
+        );
     }
-    window.call("open_link", json!({ "request": "HTTPS://Example.org/a b" })).unwrap();
-    assert_eq!(*window.desktop.asked.lock().unwrap(), ["url https://example.org/a%20b"]);
+    window
+        .call("open_link", json!({ "request": "HTTPS://Example.org/a b" }))
+        .unwrap();
+    assert_eq!(
+        *window.desktop.asked.lock().unwrap(),
+        ["url https://example.org/a%20b"]
+    );
 }
 
 #[test]

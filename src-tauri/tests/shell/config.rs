@@ -28,7 +28,10 @@ fn the_content_security_policy_is_exactly_the_required_one() {
         ("default-src", vec!["'self'"]),
         ("script-src", vec!["'self'", "'wasm-unsafe-eval'"]),
         ("style-src", vec!["'self'"]),
-        ("img-src", vec!["'self'", "asset:", "http://asset.localhost", "data:", "blob:"]),
+        (
+            "img-src",
+            vec!["'self'", "asset:", "http://asset.localhost", "data:", "blob:"],
+        ),
         ("connect-src", vec!["ipc:", "http://ipc.localhost"]),
         ("object-src", vec!["'none'"]),
         ("frame-src", vec!["'none'"]),
@@ -57,7 +60,10 @@ fn the_window_is_hardened() {
     let size = ["width", "height", "minWidth", "minHeight"].map(|key| windows[0][key].as_u64().unwrap());
     assert_eq!(size, [1280, 860, 860, 560]);
     assert_eq!(windows[0]["dragDropEnabled"], true);
-    assert!(windows[0]["url"].is_null(), "the window shows the program's own page");
+    assert!(
+        windows[0]["url"].is_null(),
+        "the window shows the program's own page"
+    );
 }
 
 #[test]
@@ -70,7 +76,11 @@ fn the_window_may_give_own_commands_and_hear_events_and_nothing_else() {
     let capability = read("src-tauri/capabilities/main.json");
     assert_eq!(
         capability["permissions"],
-        json!(["core:event:allow-listen", "core:event:allow-unlisten", "own-commands"])
+        json!([
+            "core:event:allow-listen",
+            "core:event:allow-unlisten",
+            "own-commands"
+        ])
     );
     assert_eq!(capability["windows"], json!(["main"]));
     assert_eq!(capability["local"], true);
@@ -82,7 +92,9 @@ fn the_window_may_give_own_commands_and_hear_events_and_nothing_else() {
 fn the_permission_names_exactly_the_commands_of_the_contract() {
     let text = std::fs::read_to_string(root().join("src-tauri/permissions/own-commands.toml")).unwrap();
     let list = text.split_once("commands.allow = [").unwrap().1;
-    let names: Vec<&str> =
-        list.lines().filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\",")).collect();
+    let names: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\","))
+        .collect();
     assert_eq!(names, COMMANDS);
 }

@@ -9,14 +9,18 @@ use std::collections::BTreeSet;
 
 const BRIDGE: &str = "# The Vellmar bridge\n\nThe Vellmar bridge was opened in 1931 and closed for repair in 1987.\n\n\
     Its span measures 412 metres between the two towers.\n";
-const BREAD: &str = "Sourdough bread\n\nThe loaf rests for eighteen hours at nine degrees before it is baked.\n";
+const BREAD: &str =
+    "Sourdough bread\n\nThe loaf rests for eighteen hours at nine degrees before it is baked.\n";
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 fn events(lines: &[Value]) -> Vec<RunEvent> {
-    lines.iter().map(|line| serde_json::from_value(line.clone()).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+    lines
+        .iter()
+        .map(|line| serde_json::from_value(line.clone()).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
 }
 
 fn with_documents() -> Place {
@@ -28,14 +32,18 @@ fn with_documents() -> Place {
 
 fn filled() -> Place {
     let place = with_documents();
-    place.run(["ingest", place.documents().to_str().unwrap()]).exits(0);
+    place
+        .run(["ingest", place.documents().to_str().unwrap()])
+        .exits(0);
     place
 }
 
 #[test]
 fn ingest_prints_a_gapless_run_and_then_the_documents() {
     let place = with_documents();
-    let ended = place.run(["ingest", place.documents().to_str().unwrap(), "--json"]).exits(0);
+    let ended = place
+        .run(["ingest", place.documents().to_str().unwrap(), "--json"])
+        .exits(0);
     let mut lines = ended.lines();
     let last = lines.pop().unwrap();
     let view = RunView::replay(&events(&lines)).unwrap();
@@ -44,7 +52,10 @@ fn ingest_prints_a_gapless_run_and_then_the_documents() {
     let documents = last["documents"].as_array().unwrap();
     assert_eq!(documents.len(), 2);
     for document in documents {
-        assert_eq!(keys(document), BTreeSet::from(["path", "id", "state", "reason", "chunks", "chars"]));
+        assert_eq!(
+            keys(document),
+            BTreeSet::from(["path", "id", "state", "reason", "chunks", "chars"])
+        );
         assert_eq!(document["state"], "ready");
         assert!(document["chunks"].as_u64().unwrap() > 0);
     }
@@ -54,7 +65,9 @@ fn ingest_prints_a_gapless_run_and_then_the_documents() {
 fn a_file_that_cannot_be_read_is_done_in_part_and_alone_it_is_failed() {
     let place = with_documents();
     let broken = place.write("broken.pdf", b"%PDF-1.7\nthis is no document");
-    let ended = place.run(["ingest", place.documents().to_str().unwrap(), "--json"]).exits(3);
+    let ended = place
+        .run(["ingest", place.documents().to_str().unwrap(), "--json"])
+        .exits(3);
     let failed: Vec<_> = ended.last()["documents"]
         .as_array()
         .unwrap()
@@ -73,7 +86,10 @@ fn a_file_that_cannot_be_read_is_done_in_part_and_alone_it_is_failed() {
 fn a_path_that_is_not_there_fails_with_its_name() {
     let place = Place::new();
     let ended = place.run(["ingest", "/nowhere/at/all.txt", "--json"]).exits(1);
-    assert!(ended.stdout.contains("all.txt") || ended.stderr.contains("all.txt"), "{ended:?}");
+    assert!(
+        ended.stdout.contains("all.txt") || ended.stderr.contains("all.txt"),
+        "{ended:?}"
+    );
     assert!(ended.last()["documents"].is_array());
 }
 
@@ -84,11 +100,19 @@ fn extract_prints_the_text_and_nothing_else() {
     let plain = place.run(["extract", file.to_str().unwrap()]).exits(0);
     assert!(plain.stdout.contains("412 metres"), "{plain:?}");
     let ended = place.run(["extract", file.to_str().unwrap(), "--json"]).exits(0);
-    assert_eq!(keys(&ended.last()), BTreeSet::from(["state", "reason", "pages", "chars", "text"]));
+    assert_eq!(
+        keys(&ended.last()),
+        BTreeSet::from(["state", "reason", "pages", "chars", "text"])
+    );
     let broken = place.write("broken.pdf", b"%PDF-1.7\nthis is no document");
     let failed = place.run(["extract", broken.to_str().unwrap()]).exits(1);
-    assert!(failed.stdout.is_empty() && failed.stderr.starts_with("error: "), "{failed:?}");
-    let failed = place.run(["extract", broken.to_str().unwrap(), "--json"]).exits(1);
+    assert!(
+        failed.stdout.is_empty() && failed.stderr.starts_with("error: "),
+        "{failed:?}"
+    );
+    let failed = place
+        .run(["extract", broken.to_str().unwrap(), "--json"])
+        .exits(1);
     assert_eq!(failed.last()["state"], "failed");
 }
 
@@ -96,17 +120,38 @@ fn extract_prints_the_text_and_nothing_else() {
 fn search_finds_the_passage_in_every_way() {
     let place = filled();
     for store in ["keyword", "hybrid"] {
-        let ended = place.run(["search", "How long is the span of the Vellmar bridge?", "--store", store, "--json"]);
+        let ended = place.run([
+            "search",
+            "How long is the span of the Vellmar bridge?",
+            "--store",
+            store,
+            "--json",
+        ]);
         let reply = ended.exits(0).last();
         assert_eq!(keys(&reply), BTreeSet::from(["hits", "took_ms"]));
         let hit = &reply["hits"][0];
         assert_eq!(
             keys(hit),
-            BTreeSet::from(["document", "path", "page", "span", "text", "stores", "score", "rerank_score"])
+            BTreeSet::from([
+                "document",
+                "path",
+                "page",
+                "span",
+                "text",
+                "stores",
+                "score",
+                "rerank_score"
+            ])
         );
-        assert!(hit["path"].as_str().unwrap().ends_with("bridge.md"), "{store}: {reply}");
+        assert!(
+            hit["path"].as_str().unwrap().ends_with("bridge.md"),
+            "{store}: {reply}"
+        );
     }
-    let one = place.run(["search", "bridge bread", "--top", "1", "--no-rerank", "--json"]).exits(0).last();
+    let one = place
+        .run(["search", "bridge bread", "--top", "1", "--no-rerank", "--json"])
+        .exits(0)
+        .last();
     assert_eq!(one["hits"].as_array().unwrap().len(), 1);
     assert!(one["hits"][0]["rerank_score"].is_null());
 }
@@ -114,22 +159,42 @@ fn search_finds_the_passage_in_every_way() {
 #[test]
 fn ask_runs_all_eight_stages_and_cites_the_passage() {
     let place = filled();
-    let ended = place.run(["ask", "When was the Vellmar bridge opened?", "--engine", "quotes", "--json"]).exits(0);
+    let ended = place
+        .run([
+            "ask",
+            "When was the Vellmar bridge opened?",
+            "--engine",
+            "quotes",
+            "--json",
+        ])
+        .exits(0);
     let mut lines = ended.lines();
     let last = lines.pop().unwrap();
     assert_eq!(
         keys(&last),
-        BTreeSet::from(["answer", "abstained", "citations", "grounded", "confidence", "took_ms"])
+        BTreeSet::from([
+            "answer",
+            "abstained",
+            "citations",
+            "grounded",
+            "confidence",
+            "took_ms"
+        ])
     );
     assert!(last["answer"].as_str().unwrap().contains("1931"), "{last}");
     let citation = &last["citations"][0];
-    assert_eq!(keys(citation), BTreeSet::from(["n", "document", "path", "page", "span", "text"]));
+    assert_eq!(
+        keys(citation),
+        BTreeSet::from(["n", "document", "path", "page", "span", "text"])
+    );
     assert!(citation["text"].as_str().unwrap().contains("1931"), "{last}");
     let events = events(&lines);
     RunView::replay(&events).unwrap();
     let reported = |stage: StageId| {
         events.iter().any(|event| match &event.event {
-            Event::StageFinished { stage: ended, .. } | Event::StageSkipped { stage: ended, .. } => *ended == stage,
+            Event::StageFinished { stage: ended, .. } | Event::StageSkipped { stage: ended, .. } => {
+                *ended == stage
+            }
             _ => false,
         })
     };
@@ -141,8 +206,13 @@ fn ask_runs_all_eight_stages_and_cites_the_passage() {
 #[test]
 fn people_get_the_answer_with_its_sources() {
     let place = filled();
-    let ended = place.run(["ask", "When was the Vellmar bridge opened?", "--engine", "quotes"]).exits(0);
-    assert!(ended.stdout.contains("1931") && ended.stdout.contains("[1] "), "{ended:?}");
+    let ended = place
+        .run(["ask", "When was the Vellmar bridge opened?", "--engine", "quotes"])
+        .exits(0);
+    assert!(
+        ended.stdout.contains("1931") && ended.stdout.contains("[1] "),
+        "{ended:?}"
+    );
     assert!(ended.stdout.contains("bridge.md"), "{ended:?}");
 }
 
@@ -150,7 +220,9 @@ fn people_get_the_answer_with_its_sources() {
 fn an_unknown_collection_is_answered_with_the_known_ones() {
     let place = filled();
     for command in ["search", "ask"] {
-        let ended = place.run([command, "q", "--collection", "lore", "--json"]).exits(1);
+        let ended = place
+            .run([command, "q", "--collection", "lore", "--json"])
+            .exits(1);
         assert!(ended.stderr.contains("`default`"), "{ended:?}");
         assert_eq!(ended.last()["error"]["code"], "not_found");
     }
@@ -164,14 +236,29 @@ fn removed_documents_are_found_no_more() {
     let listed = place.run(["documents", "--json"]).exits(0).last();
     let documents = listed["documents"].as_array().unwrap();
     assert_eq!(documents.len(), 2);
-    let bridge = documents.iter().find(|document| document["path"].as_str().unwrap().ends_with("bridge.md")).unwrap();
+    let bridge = documents
+        .iter()
+        .find(|document| document["path"].as_str().unwrap().ends_with("bridge.md"))
+        .unwrap();
     let id = bridge["id"].as_str().unwrap();
-    assert_eq!(place.run(["delete", id, "nobody", "--json"]).exits(3).last()["deleted"], 1);
+    assert_eq!(
+        place.run(["delete", id, "nobody", "--json"]).exits(3).last()["deleted"],
+        1
+    );
     place.run(["delete", id]).exits(1);
-    let hits = place.run(["search", "Vellmar bridge 412 metres", "--json"]).exits(0).last();
+    let hits = place
+        .run(["search", "Vellmar bridge 412 metres", "--json"])
+        .exits(0)
+        .last();
     assert!(!hits.to_string().contains("bridge.md"), "{hits}");
-    assert_eq!(place.run(["delete", "--all", "--yes", "--json"]).exits(0).last()["deleted"], 1);
-    assert_eq!(place.run(["documents", "--json"]).exits(0).last()["documents"], serde_json::json!([]));
+    assert_eq!(
+        place.run(["delete", "--all", "--yes", "--json"]).exits(0).last()["deleted"],
+        1
+    );
+    assert_eq!(
+        place.run(["documents", "--json"]).exits(0).last()["documents"],
+        serde_json::json!([])
+    );
 }
 
 #[test]
@@ -181,7 +268,13 @@ fn doctor_counts_what_is_there() {
     let report: DoctorReport = serde_json::from_value(ended.last()).unwrap();
     assert_eq!(report.stores.catalogue.ready, 2);
     assert_eq!(report.stores.keyword.chunks, report.stores.catalogue.chunks);
-    assert!(place.run(["doctor"]).exits(0).stdout.contains("2 documents, 2 ready"));
+    assert!(
+        place
+            .run(["doctor"])
+            .exits(0)
+            .stdout
+            .contains("2 documents, 2 ready")
+    );
 }
 
 #[test]

@@ -22,13 +22,17 @@ impl Ended {
     pub fn lines(&self) -> Vec<Value> {
         self.stdout
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in `{line}`: {self:?}")))
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in `{line}`: {self:?}"))
+            })
             .collect()
     }
 
     /// The last line of standard output as JSON.
     pub fn last(&self) -> Value {
-        self.lines().pop().unwrap_or_else(|| panic!("no output: {self:?}"))
+        self.lines()
+            .pop()
+            .unwrap_or_else(|| panic!("no output: {self:?}"))
     }
 
     /// Asserts the exit code.
@@ -86,6 +90,10 @@ fn run<A: AsRef<OsStr>>(data: &Path, args: impl IntoIterator<Item = A>) -> Ended
 /// The program, without a display and without a terminal.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adrag"));
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("ADRAG_LOG").stdin(Stdio::null());
+    command
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("ADRAG_LOG")
+        .stdin(Stdio::null());
     command
 }

@@ -39,22 +39,40 @@ fn wrong_usage_is_exit_2_and_never_opens_the_data_folder() {
 fn a_history_that_is_no_list_of_turns_is_named_with_the_reason() {
     let place = Place::new();
     let file = place.write("history.json", r#"[{"role": "wizard", "content": "x"}]"#);
-    let ended = place.run(["ask", "q", "--history", file.to_str().unwrap()]).exits(2);
-    assert!(ended.stderr.contains("wizard") && ended.stderr.contains("role"), "{ended:?}");
+    let ended = place
+        .run(["ask", "q", "--history", file.to_str().unwrap()])
+        .exits(2);
+    assert!(
+        ended.stderr.contains("wizard") && ended.stderr.contains("role"),
+        "{ended:?}"
+    );
 }
 
 #[test]
 fn removing_many_without_a_yes_says_what_would_be_lost() {
     let place = Place::new();
     let ended = place.run(["delete", "--collection", "law"]).exits(2);
-    assert!(ended.stderr.contains("`law`") && ended.stderr.contains("--yes"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("`law`") && ended.stderr.contains("--yes"),
+        "{ended:?}"
+    );
 }
 
 #[test]
 fn help_and_version_go_to_standard_output() {
     let place = Place::new();
     let help = place.run(["--help"]).exits(0);
-    for word in ["ingest", "extract", "search", "ask", "documents", "delete", "doctor", "--data-dir", "--json"] {
+    for word in [
+        "ingest",
+        "extract",
+        "search",
+        "ask",
+        "documents",
+        "delete",
+        "doctor",
+        "--data-dir",
+        "--json",
+    ] {
         assert!(help.stdout.contains(word), "{word}: {help:?}");
     }
     assert!(!help.stdout.contains("extract-worker"), "{help:?}");
@@ -66,7 +84,10 @@ fn without_a_display_the_command_line_is_offered() {
     let output = program().output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("no display") && stderr.contains("adrag ingest"), "{stderr}");
+    assert!(
+        stderr.contains("no display") && stderr.contains("adrag ingest"),
+        "{stderr}"
+    );
     assert!(!stderr.contains("panic"), "{stderr}");
 }
 
