@@ -5,6 +5,8 @@
 
 mod commands;
 mod config;
+mod fake_server;
+mod faults;
 mod library;
 mod program;
 mod usage;
