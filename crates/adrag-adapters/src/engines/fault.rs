@@ -158,6 +158,10 @@ impl Server {
             )
             .with_hint(self.running_hint());
         }
+        if !error.is_connect() {
+            // It may have begun to answer, and to charge for it: this is not asked again unasked.
+            return self.bad_reply("closed the connection before it answered");
+        }
         let why = if source_of::<std::io::Error>(error).is_some_and(is_refusal) {
             "refused the connection".to_owned()
         } else {

@@ -143,6 +143,29 @@ async fn nobody_listening_is_told_with_the_address() {
 }
 
 #[tokio::test]
+async fn a_question_that_was_taken_is_not_asked_twice_unasked() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::io::AsyncReadExt;
+    for protocol in BOTH {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let taken = std::sync::Arc::new(AtomicUsize::new(0));
+        let count = std::sync::Arc::clone(&taken);
+        tokio::spawn(async move {
+            while let Ok((mut connection, _)) = listener.accept().await {
+                let mut bytes = [0; 64 * 1024];
+                assert!(connection.read(&mut bytes).await.unwrap() > 0);
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let model = model_at(protocol, &base).await.unwrap();
+        let told = ask(&*model, request(false), &CancellationToken::new()).await;
+        assert_eq!(told.error.unwrap().error.code, ErrorCode::BadReply);
+        assert_eq!(taken.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_fault_that_passes_is_not_seen() {
     for protocol in BOTH {
         let (server, model) = served(protocol).await;
