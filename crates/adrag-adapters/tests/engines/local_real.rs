@@ -119,6 +119,21 @@ async fn a_real_llama_server_is_started_asked_kept_restarted_and_ended() {
         "the keys of other servers are none of its business"
     );
 
+    let port: u16 = line
+        .split(" --port ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        status_without_key(port).await,
+        "401",
+        "a request without the key is refused"
+    );
+
     let free = ask(&*model, request(false), &cancel).await;
     whole(&free);
     // A form that cannot grow past the token limit, however much a small model likes to talk.
@@ -157,6 +172,21 @@ async fn a_real_llama_server_is_started_asked_kept_restarted_and_ended() {
 
     engines.close().await;
     assert_eq!(servers().len(), 0, "the server outlives its engine");
+}
+
+/// Status of a request that another program of this computer might make.
+#[cfg(target_os = "linux")]
+async fn status_without_key(port: u16) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let body = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
+    let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n";
+    let length = body.len();
+    let request = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    String::from_utf8_lossy(&start[9..]).into_owned()
 }
 
 #[cfg(target_os = "linux")]
