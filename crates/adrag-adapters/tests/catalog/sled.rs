@@ -1,0 +1,153 @@
+//! The entity graph in sled.
+
+use adrag_adapters::sled::SledEntityGraph;
+use adrag_contract::ErrorCode;
+use adrag_core::ports::{EntityGraph, Scope, StoreHit};
+use adrag_core::testing::graph::{conformance, graph_chunk};
+use std::path::Path;
+
+fn open(folder: &Path) -> (SledEntityGraph, Option<String>) {
+    SledEntityGraph::open(folder).unwrap()
+}
+
+async fn fill(graph: &SledEntityGraph) {
+    for document in 0..40 {
+        let chunks = (0..10)
+            .map(|number| {
+                let shared = format!("e{}", (document * 7 + number) % 23);
+                let own = format!("own-{document}-{number}");
+                graph_chunk(
+                    "a",
+                    &format!("d{document:02}"),
+                    1,
+                    number,
+                    &[&shared, &own, "everywhere"],
+                )
+            })
+            .collect();
+        graph.add(chunks).await.unwrap();
+    }
+    graph.flush().await.unwrap();
+}
+
+async fn search(graph: &SledEntityGraph) -> Vec<StoreHit> {
+    let asked = ["e3", "own-05-1", "e11"].map(str::to_owned);
+    graph.search(&asked, 20, &Scope::Everything).await.unwrap()
+}
+
+#[tokio::test]
+async fn keeps_the_promises_of_the_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, note) = open(&folder.path().join("graph"));
+    assert_eq!(note, None);
+    conformance(&graph).await;
+}
+
+#[tokio::test]
+async fn a_reopened_graph_answers_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph");
+    let (graph, _) = open(&path);
+    fill(&graph).await;
+    graph.delete(&"d07".into(), None).await.unwrap();
+    graph
+        .add(vec![graph_chunk("a", "d08", 1, 3, &["replaced"])])
+        .await
+        .unwrap();
+    graph.flush().await.unwrap();
+    let (hits, count, held) = (
+        search(&graph).await,
+        graph.count().await.unwrap(),
+        graph.held().await.unwrap(),
+    );
+    assert!(!hits.is_empty());
+    drop(graph);
+    let (graph, note) = open(&path);
+    assert_eq!(note, None);
+    assert_eq!(graph.count().await.unwrap(), count);
+    assert_eq!(graph.held().await.unwrap(), held);
+    assert_eq!(search(&graph).await, hits);
+    graph.clear().await.unwrap();
+    graph.flush().await.unwrap();
+    drop(graph);
+    let (graph, note) = open(&path);
+    assert_eq!((note, graph.count().await.unwrap().chunks), (None, 0));
+}
+
+#[tokio::test]
+async fn a_second_opening_is_told_that_the_folder_is_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph");
+    let (graph, _) = open(&path);
+    fill(&graph).await;
+    let error = SledEntityGraph::open(&path).err().expect("it is refused");
+    assert_eq!(error.error.code, ErrorCode::DataFolderInUse, "{error}");
+    assert_eq!(
+        graph.count().await.unwrap().chunks,
+        400,
+        "and nothing was set aside"
+    );
+    assert!(path.exists());
+}
+
+/// Whatever is done to the files, opening gives a graph: as it was, or empty with a note and the old folder kept.
+#[tokio::test]
+async fn a_damaged_graph_is_set_aside_and_begun_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph");
+    let (graph, _) = open(&path);
+    fill(&graph).await;
+    let (count, hits) = (graph.count().await.unwrap(), search(&graph).await);
+    drop(graph);
+    let db = std::fs::read(path.join("db")).unwrap();
+    let mut rebuilt = 0;
+    let cut = |kept: usize| db[..kept].to_vec();
+    let garble = |at: usize| {
+        let mut bytes = db.clone();
+        let end = (at + 8_192).min(bytes.len());
+        for (offset, byte) in bytes[at..end].iter_mut().enumerate() {
+            *byte = byte.wrapping_mul(31).wrapping_add(offset as u8);
+        }
+        bytes
+    };
+    let length = db.len();
+    let damages = [
+        cut(0),
+        cut(length / 2),
+        cut(length.saturating_sub(20_000)),
+        garble(0),
+        garble(length / 5),
+        garble(length / 3),
+        garble(length / 2),
+        garble(length * 3 / 4),
+    ];
+    for (number, damage) in damages.iter().enumerate() {
+        let copy = folder.path().join(format!("copy-{number}"));
+        std::fs::create_dir_all(copy.join("blobs")).unwrap();
+        for name in ["conf"] {
+            std::fs::copy(path.join(name), copy.join(name)).unwrap();
+        }
+        std::fs::write(copy.join("db"), damage).unwrap();
+        let (graph, note) = open(&copy);
+        if let Some(note) = note {
+            rebuilt += 1;
+            assert!(note.contains("set aside"), "{note}");
+            assert_eq!(graph.count().await.unwrap().chunks, 0);
+            let prefix = format!("copy-{number}.damaged-");
+            let aside = folder
+                .path()
+                .read_dir()
+                .unwrap()
+                .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with(&prefix));
+            assert!(aside, "the old folder is kept");
+            fill(&graph).await;
+        } else if graph.count().await.unwrap().chunks == 0 {
+            // Nothing left at all looks like a new folder: the caller compares with the catalogue and refills it.
+            fill(&graph).await;
+        }
+        assert_eq!(graph.count().await.unwrap(), count, "damage {number}");
+        assert_eq!(search(&graph).await, hits, "damage {number}");
+    }
+    println!("{} damages, {rebuilt} set aside", damages.len());
+    assert!(rebuilt >= 2, "only {rebuilt} of {} were noticed", damages.len());
+}
