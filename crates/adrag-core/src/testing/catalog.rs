@@ -129,6 +129,10 @@ impl Catalog for FakeCatalog {
         self.with(|state| Ok(state.text(document, start, end)))
     }
 
+    async fn chunk_at(&self, document: &DocumentId, at: u64) -> PortResult<Option<ChunkId>> {
+        self.with(|state| Ok(state.chunk_at(document, at)))
+    }
+
     async fn count(&self) -> PortResult<CatalogueCount> {
         self.with(|state| Ok(state.count()))
     }

@@ -148,6 +148,7 @@ async fn a_document_is_published(catalog: &dyn Catalog) {
     assert_eq!(resolved(catalog, &key, text).await, 0, "still invisible");
     assert!(catalog.published().await.unwrap().is_empty());
     assert_eq!(catalog.text(&key.document, 0, 5).await.unwrap(), None);
+    assert_eq!(catalog.chunk_at(&key.document, 0).await.unwrap(), None);
     let stored = catalog.chunks(&key).await.unwrap();
     assert_eq!(
         stored
@@ -158,6 +159,10 @@ async fn a_document_is_published(catalog: &dyn Catalog) {
         "chunks come back as they were, by ordinal"
     );
     catalog.publish(&key, Some("page 2 has no text")).await.unwrap();
+    for stored in &stored {
+        let held = catalog.chunk_at(&key.document, stored.chunk.end - 1).await.unwrap();
+        assert_eq!(held.as_ref(), Some(&stored.chunk.id), "a byte belongs to the chunk that holds it");
+    }
     assert!(
         catalog.publish(&key, None).await.is_err(),
         "it is not under way any more"

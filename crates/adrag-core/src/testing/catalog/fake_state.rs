@@ -466,6 +466,15 @@ impl State {
         }
         Some((from as u64, text[from..to].to_owned()))
     }
+
+    pub(super) fn chunk_at(&self, id: &DocumentId, at: u64) -> Option<ChunkId> {
+        let document = self
+            .find(id)
+            .filter(|document| document.state != DocumentState::Deleting)?;
+        let chunks = &document.current()?.content.as_ref()?.chunks;
+        let chunk = chunks.iter().rev().find(|chunk| chunk.start <= at)?;
+        Some(chunk.id.clone())
+    }
 }
 
 fn forget(generation: &mut Generation) {
