@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use adrag_contract::Event;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_thousand_events_arrive_in_order_and_complete() {
         let (queue, queued) = mpsc::unbounded_channel();
         let (sender, mut arrived) = mpsc::unbounded_channel();

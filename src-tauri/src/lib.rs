@@ -26,7 +26,8 @@ pub fn main() -> ExitCode {
     };
     // The worker reads one hostile file under limits: it starts neither a runtime nor a log.
     if let Some(Command::ExtractWorker) = cli.command {
-        return adrag_adapters::parse::run_worker();
+        let code = adrag_adapters::parse::run_worker();
+        return ExitCode::from(u8::try_from(code).unwrap_or(1));
     }
     log::start();
     let places = match places::Places::find(cli.common.data_dir.clone()) {

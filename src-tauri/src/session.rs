@@ -15,7 +15,7 @@ pub const CLOSING_LIMIT: Duration = Duration::from_secs(3);
 type Opened = Result<Arc<Engine>, AppError>;
 
 /// The one engine of the program, shared by all commands.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Session {
     opened: Arc<watch::Sender<Option<Opened>>>,
 }

@@ -5,9 +5,10 @@ use super::exit::{Ended, Exit};
 use super::output::Output;
 use adrag_contract::{AppError, DocumentState, ErrorCode};
 use adrag_core::Engine;
+use std::sync::Arc;
 
 /// Runs the command.
-pub async fn extract(args: &ExtractArgs, engine: &Engine, output: &Output) -> Ended {
+pub async fn extract(args: &ExtractArgs, engine: &Arc<Engine>, output: &Output) -> Ended {
     let path = super::absolute(&args.path).ok_or_else(|| {
         AppError::new(
             ErrorCode::UnreadableFile,

@@ -3,6 +3,7 @@
 
 use crate::fake_server::{FakeServer, Reply};
 use crate::program::{Ended, Place};
+use adrag::places::Places;
 use adrag_adapters::compose::{self, Options};
 use adrag_contract::Settings;
 use serde_json::Value;
@@ -22,10 +23,10 @@ fn place() -> Place {
         .exits(0);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
+        let places = Places::find(Some(place.data())).unwrap();
         let engine = compose::open(Options {
-            data_dir: place.data(),
-            models_dir: place.data().join("no-models"),
             extract_worker: None,
+            ..places.options().unwrap()
         })
         .await
         .unwrap();
