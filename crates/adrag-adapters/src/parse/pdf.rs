@@ -19,7 +19,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> ReadResult<ParsedDocument> {
     // A file without its end cannot be opened with any password.
     let contents =
         source::read(bytes).map_err(|failure| if cut_off { or_cut_off(failure) } else { failure })?;
-    let unreadable: Vec<usize> = pages_where(&contents, |page| quality::is_unreadable(page));
+    let unreadable: Vec<usize> = pages_where(&contents, quality::is_unreadable);
     let blank: Vec<usize> = pages_where(&contents, |page| page.trim().is_empty());
     let count = contents.pages.len();
     if cut_off && unreadable.len() + blank.len() == count {
@@ -83,9 +83,8 @@ fn write(contents: &Contents, unreadable: &[usize]) -> ReadResult<ParsedDocument
         let mut paragraph = String::new();
         // Headings of pages gone by were not found as lines.
         while headings.next_if(|heading| heading.page < index).is_some() {}
-        let here: Vec<&Heading> =
+        let mut open: Vec<&Heading> =
             std::iter::from_fn(|| headings.next_if(|heading| heading.page == index)).collect();
-        let mut open = here.iter().copied().collect::<Vec<_>>();
         for line in page.lines() {
             let heading = open.iter().position(|heading| heading.is_line(line));
             if line.is_empty() || heading.is_some() {
