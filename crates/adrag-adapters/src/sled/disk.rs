@@ -14,12 +14,16 @@ use sled::{Db, Transactional, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Version of the layout: another one is rebuilt, not migrated.
 const LAYOUT: u32 = 1;
 
 /// sled's page cache, bytes.
 const CACHE: u64 = 16 * 1024 * 1024;
+
+/// Longest wait for a lock.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 const TOTALS: &[u8] = b"totals";
 
@@ -53,7 +57,23 @@ pub(super) struct Disk {
 }
 
 /// Opens the folder and reads all of it into an index.
+///
+/// sled lets go of its lock a moment after it is closed, so a lock is waited for as long as that may take.
 pub(super) fn open(folder: &Path) -> Result<(Disk, EntityIndex), Unusable> {
+    let begun = Instant::now();
+    loop {
+        match open_once(folder) {
+            Err(Unusable::Port(error))
+                if error.error.code == ErrorCode::DataFolderInUse && begun.elapsed() < LOCK_WAIT =>
+            {
+                std::thread::sleep(Duration::from_millis(25));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn open_once(folder: &Path) -> Result<(Disk, EntityIndex), Unusable> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Unusable::Port(disk_error(folder, &error.to_string())))?;
     catch_unwind(AssertUnwindSafe(|| {

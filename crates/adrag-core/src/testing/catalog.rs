@@ -2,6 +2,7 @@
 
 mod conformance;
 mod fake_state;
+mod kept;
 
 pub use conformance::{conformance, content, file};
 
