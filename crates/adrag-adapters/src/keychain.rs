@@ -23,9 +23,12 @@ pub struct Keychain {
     service: String,
     /// Keys that the keychain did not take.
     session: Mutex<HashMap<KeyName, String>>,
-    environment: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    environment: Box<Environment>,
     worker: OnceLock<mpsc::Sender<Job>>,
 }
+
+/// From the name of a variable to its value.
+type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// What the keychain answered.
 enum Held {

@@ -157,11 +157,12 @@ pub fn ProgressBar(
         "bytes" => (format::size(done), format::size(total)),
         _ => (format::count(done), format!("{} {unit}", format::count(total))),
     };
+    let words = format!("{done} of {total}");
     view! {
         <span class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=format!("{:.0}", share * 100.0)
-            aria-label=format!("{done} of {total}")>
+            aria-label=words.clone()>
             <span class="progress-track"><span class="progress-fill" style:width=format!("{:.1}%", share * 100.0)></span></span>
-            <span class="progress-words">{done}" of "{total}</span>
+            <span class="progress-words">{words.clone()}</span>
         </span>
     }
 }

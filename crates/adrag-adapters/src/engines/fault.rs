@@ -25,16 +25,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    fn kind(&self) -> &'static str {
+        match self.engine {
+            EngineId::Openai => "OpenAI-compatible server",
+            EngineId::Local => "llama-server",
+            EngineId::Ollama | EngineId::Quotes => self.engine.label(),
+        }
+    }
+
     fn named(&self) -> String {
         if self.model.is_empty() {
-            format!("{} at `{}`", self.engine.label(), self.origin)
+            format!("{} at `{}`", self.kind(), self.origin)
         } else {
-            format!(
-                "{} at `{}` (model `{}`)",
-                self.engine.label(),
-                self.origin,
-                self.model
-            )
+            format!("{} at `{}` (model `{}`)", self.kind(), self.origin, self.model)
         }
     }
 
@@ -104,7 +107,7 @@ impl Server {
             ErrorCode::UnknownModel,
             format!(
                 "{} at `{}` has no model `{}`",
-                self.engine.label(),
+                self.kind(),
                 self.origin,
                 self.model
             ),
@@ -154,6 +157,10 @@ impl Server {
                 format!("{} could not be connected to in time", self.named()),
             )
             .with_hint(self.running_hint());
+        }
+        if !error.is_connect() {
+            // It may have begun to answer, and to charge for it: this is not asked again unasked.
+            return self.bad_reply("closed the connection before it answered");
         }
         let why = if source_of::<std::io::Error>(error).is_some_and(is_refusal) {
             "refused the connection".to_owned()

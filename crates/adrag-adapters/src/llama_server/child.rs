@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the process is looked at.
 const GLANCE: Duration = Duration::from_millis(50);
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+const DROP_LIMIT: Duration = Duration::from_millis(500);
 /// What is kept of its error output.
 const TAIL_LINES: usize = 40;
 const LONGEST_LINE: u64 = 2_000;
@@ -157,6 +158,22 @@ impl Child {
             && tokio::time::timeout(STOP_LIMIT, ended).await.is_err()
         {
             tracing::warn!("llama-server does not end");
+        }
+    }
+}
+
+impl Drop for Child {
+    /// A program that ends right after must not leave it behind, so its end is waited for: a few milliseconds.
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        let Some(mut ended) = self.ended.take() else {
+            return;
+        };
+        let patience = Instant::now();
+        while matches!(ended.try_recv(), Err(oneshot::error::TryRecvError::Empty))
+            && patience.elapsed() < DROP_LIMIT
+        {
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 }

@@ -12,9 +12,13 @@ use adrag_core::ports::{BlockKind, ParsedDocument};
 use source::{Contents, Heading};
 use tidy::Vocabulary;
 
+const CUT_OFF: &str = "its end is missing and nothing readable is left";
+
 pub(crate) fn read(bytes: Vec<u8>) -> ReadResult<ParsedDocument> {
     let cut_off = !ends_like_a_pdf(&bytes);
-    let contents = source::read(bytes)?;
+    // A file without its end cannot be opened with any password.
+    let contents =
+        source::read(bytes).map_err(|failure| if cut_off { or_cut_off(failure) } else { failure })?;
     let unreadable: Vec<usize> = pages_where(&contents, |page| quality::is_unreadable(page));
     let blank: Vec<usize> = pages_where(&contents, |page| page.trim().is_empty());
     let count = contents.pages.len();
@@ -48,6 +52,14 @@ pub(crate) fn read(bytes: Vec<u8>) -> ReadResult<ParsedDocument> {
         });
     }
     Ok(parsed)
+}
+
+fn or_cut_off(failure: Unreadable) -> Unreadable {
+    if failure == Unreadable::password() {
+        Unreadable::corrupt("PDF", CUT_OFF)
+    } else {
+        failure
+    }
 }
 
 fn pages_where(contents: &Contents, test: impl Fn(&str) -> bool) -> Vec<usize> {

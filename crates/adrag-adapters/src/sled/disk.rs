@@ -5,7 +5,7 @@
 //! in one transaction; when they disagree at the next start, something was lost.
 
 use super::failed;
-use adrag_contract::{ChunkId, ErrorCode, GraphCount};
+use adrag_contract::{ChunkId, ErrorCode};
 use adrag_core::graph::EntityIndex;
 use adrag_core::ports::{DocumentKey, GraphChunk, PortError, PortResult};
 use serde::{Deserialize, Serialize};

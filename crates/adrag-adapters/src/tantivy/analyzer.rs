@@ -237,32 +237,34 @@ fn folded(word: &str) -> String {
 
 /// English stems of terms in Latin letters; a term with a digit is a name and stays.
 fn stem(terms: &mut [String]) {
-    let mut stemmer = TextAnalyzer::builder(Whole::default())
+    let latin = |term: &String| term.bytes().all(|byte| byte.is_ascii_lowercase());
+    let places: Vec<usize> = (0..terms.len()).filter(|place| latin(&terms[*place])).collect();
+    let words = places
+        .iter()
+        .map(|place| std::mem::take(&mut terms[*place]))
+        .collect();
+    let mut stemmer = TextAnalyzer::builder(Given { words })
         .filter(Stemmer::new(Language::English))
         .build();
-    for term in terms {
-        if term.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            let mut stream = stemmer.token_stream(term);
-            if stream.advance() {
-                let stem = stream.token().text.clone();
-                *term = stem;
-            }
+    let mut stems = stemmer.token_stream("");
+    for place in places {
+        if stems.advance() {
+            terms[place].push_str(&stems.token().text);
         }
     }
 }
 
-/// Gives its text as the one token.
-#[derive(Clone, Debug, Default)]
-struct Whole {
-    token: Token,
+/// Gives the words it was made with, whatever the text: how a filter of tantivy is applied to terms of ours.
+#[derive(Clone, Debug)]
+struct Given {
+    words: Vec<String>,
 }
 
-impl Tokenizer for Whole {
+impl Tokenizer for Given {
     type TokenStream<'a> = Terms;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms {
-        self.token.text.clear();
-        Terms::new(vec![text.to_owned()])
+    fn token_stream<'a>(&'a mut self, _: &'a str) -> Terms {
+        Terms::new(std::mem::take(&mut self.words))
     }
 }
 

@@ -41,11 +41,18 @@ pub struct TantivyKeywordIndex {
 struct Shared {
     index: Index,
     reader: IndexReader,
-    /// Absent while, and after, it could not be made again.
-    writer: Mutex<Option<IndexWriter>>,
+    writing: Mutex<Writing>,
     fields: Fields,
     weights: Weights,
     _lock: FolderLock,
+}
+
+/// What stands between a write and its commit.
+struct Writing {
+    /// Absent after a failure, until the next write.
+    writer: Option<IndexWriter>,
+    /// Writes that were accepted went with a writer that broke: the next flush says so.
+    lost: bool,
 }
 
 /// The fields of the schema.
@@ -114,7 +121,10 @@ impl TantivyKeywordIndex {
         let shared = Shared {
             index,
             reader,
-            writer: Mutex::new(Some(writer)),
+            writing: Mutex::new(Writing {
+                writer: Some(writer),
+                lost: false,
+            }),
             fields,
             weights,
             _lock: lock,
@@ -213,11 +223,7 @@ impl KeywordIndex for TantivyKeywordIndex {
     }
 
     async fn flush(&self) -> PortResult<()> {
-        self.with(|shared| {
-            shared.write(|writer| writer.commit().map(|_| ()))?;
-            shared.reader.reload()
-        })
-        .await
+        self.with(Shared::commit).await
     }
 
     async fn count(&self) -> PortResult<u64> {
@@ -234,22 +240,45 @@ impl KeywordIndex for TantivyKeywordIndex {
 }
 
 impl Shared {
-    /// Writes, and makes the writer anew after a failure that broke it: what was not committed is lost then, and the
-    /// caller has the error.
+    /// Writes. A failure breaks the writer; the next write has a new one.
     fn write(
         &self,
         work: impl FnOnce(&mut IndexWriter) -> Result<(), TantivyError>,
     ) -> Result<(), TantivyError> {
-        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = match &mut *slot {
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = match &mut writing.writer {
             Some(writer) => writer,
-            empty => empty.insert(new_writer(&self.index)?),
+            absent => absent.insert(new_writer(&self.index)?),
         };
         let result = work(writer);
         if result.is_err() {
-            *slot = None;
+            writing.writer = None;
+            writing.lost = true;
         }
         result
+    }
+
+    /// Commits what was written since the last time, all of it or, with an error, nothing.
+    fn commit(&self) -> Result<(), TantivyError> {
+        let lost = {
+            let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let lost = std::mem::take(&mut writing.lost);
+            if lost {
+                writing.writer = None;
+            }
+            lost
+        };
+        if lost {
+            let message = "an earlier failure took what was written since the last flush";
+            return Err(TantivyError::SystemError(message.to_owned()));
+        }
+        let committed = self.write(|writer| writer.commit().map(|_| ()));
+        if committed.is_err() {
+            // The caller learns it here; the next flush is about later writes.
+            self.writing.lock().unwrap_or_else(PoisonError::into_inner).lost = false;
+        }
+        committed?;
+        self.reader.reload()
     }
 
     /// Chunks by generation, of what is committed and not deleted.
@@ -327,9 +356,9 @@ fn document(chunk: &KeywordChunk, fields: &Fields) -> TantivyDocument {
     let header = format!("{}\n{}", chunk.title, chunk.headings);
     let whole = format!("{header}\n{}", chunk.text);
     let mut document = TantivyDocument::new();
-    document.add_text(fields.chunk, &chunk.chunk);
-    document.add_text(fields.document, &chunk.key.document);
-    document.add_text(fields.collection, &chunk.collection);
+    document.add_text(fields.chunk, chunk.chunk.as_str());
+    document.add_text(fields.document, chunk.key.document.as_str());
+    document.add_text(fields.collection, chunk.collection.as_str());
     document.add_text(fields.held, held_key(&chunk.key));
     document.add_text(fields.words, &whole);
     document.add_text(fields.exact, &whole);

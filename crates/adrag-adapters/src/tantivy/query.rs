@@ -3,7 +3,7 @@
 use super::Fields;
 use super::analyzer::{View, terms};
 use adrag_core::ports::Scope;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery};
@@ -13,6 +13,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 const MAX_BYTES: usize = 16 * 1_024;
 /// Distinct terms searched for in each view.
 const MAX_TERMS: usize = 64;
+/// How often a term counts at most: a long question says what matters more than once.
+const MAX_TIMES: usize = 8;
 
 /// Weights of the views, found by measuring (see the adapter's retrieval test).
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +51,7 @@ pub(super) fn query(text: &str, scope: &Scope, fields: &Fields, weights: Weights
     let mut exact = chosen(text, View::Exact);
     // A single character of a script without spaces says much when it is all there is, and nothing among others.
     if !words.is_empty() {
-        exact.retain(|term| term.is_ascii() || term.chars().nth(1).is_some());
+        exact.retain(|(term, _)| term.is_ascii() || term.chars().nth(1).is_some());
     }
     let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
     for (terms, field, weight) in [
@@ -58,11 +60,10 @@ pub(super) fn query(text: &str, scope: &Scope, fields: &Fields, weights: Weights
         (&words, fields.header, weights.header),
     ] {
         if weight > 0.0 {
-            clauses.extend(
-                terms
-                    .iter()
-                    .map(|term| (Occur::Should, weighted(field, term, weight))),
-            );
+            clauses.extend(terms.iter().map(|(term, times)| {
+                let weight = weight * (*times).min(MAX_TIMES) as f32;
+                (Occur::Should, weighted(field, term, weight))
+            }));
         }
     }
     if clauses.is_empty() {
@@ -88,22 +89,29 @@ fn weighted(field: Field, term: &str, weight: f32) -> Box<dyn Query> {
     Box::new(BoostQuery::new(Box::new(term), weight))
 }
 
-/// Distinct terms in order, without stop words unless there is nothing else, at most [`MAX_TERMS`].
-fn chosen(text: &str, view: View) -> Vec<String> {
+/// Distinct terms in order, each with how often it stands in the text; without stop words unless there is nothing
+/// else; at most [`MAX_TERMS`].
+fn chosen(text: &str, view: View) -> Vec<(String, usize)> {
     let stop = stop_terms(view);
-    let mut seen = HashSet::new();
-    let distinct: Vec<String> = terms(text, view)
-        .into_iter()
-        .filter(|term| seen.insert(term.clone()))
-        .collect();
-    let telling: Vec<String> = distinct
-        .iter()
-        .filter(|term| !stop.contains(*term))
-        .cloned()
-        .collect();
-    let mut chosen = if telling.is_empty() { distinct } else { telling };
-    chosen.truncate(MAX_TERMS);
-    chosen
+    let mut places = HashMap::new();
+    let mut distinct: Vec<(String, usize)> = Vec::new();
+    for term in terms(text, view) {
+        match places.get(&term) {
+            Some(&place) => {
+                let (_, times): &mut (String, usize) = &mut distinct[place];
+                *times += 1;
+            }
+            None => {
+                places.insert(term.clone(), distinct.len());
+                distinct.push((term, 1));
+            }
+        }
+    }
+    if distinct.iter().any(|(term, _)| !stop.contains(term)) {
+        distinct.retain(|(term, _)| !stop.contains(term));
+    }
+    distinct.truncate(MAX_TERMS);
+    distinct
 }
 
 /// The stop words as terms of a view: stems among the words.
@@ -134,16 +142,17 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         chosen(bounded(text), View::Exact)
+            .into_iter()
+            .map(|(term, _)| term)
+            .collect()
     }
 
     #[test]
     fn stop_words_go_when_others_remain() {
         assert_eq!(words("What is the tariff of the harbour?"), ["tariff", "harbour"]);
         assert_eq!(words("What is it?"), ["what", "is", "it"]);
-        assert_eq!(
-            chosen("Why does this tariff apply?", View::Words),
-            ["tariff", "appli"]
-        );
+        let stems = chosen("Why does this tariff apply to a tariff?", View::Words);
+        assert_eq!(stems, [("tariff".to_owned(), 2), ("appli".to_owned(), 1)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The body of a reply: frames of a protocol, sent as a fault wants them.
 
 use super::{Fault, Protocol, Shared, Waiting};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::Response;
 use futures::{StreamExt, stream};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// One piece of a body.
 enum Act {
-    Send(Vec<u8>),
+    Send(Bytes),
     Pause(Duration),
     /// Keeps the connection open and says nothing more.
     Hang,
@@ -62,7 +62,7 @@ fn acts(protocol: Protocol, frames: &[String], fault: &Fault) -> Vec<Act> {
         Protocol::Openai => 3,
         Protocol::Ollama => 1,
     });
-    let send = |frame: &String| Act::Send(frame.clone().into_bytes());
+    let send = |frame: &String| Act::Send(Bytes::from(frame.clone()));
     let mut acts: Vec<Act> = Vec::new();
     let spaced = |acts: &mut Vec<Act>, frames: &[String]| {
         for frame in frames {
@@ -77,14 +77,14 @@ fn acts(protocol: Protocol, frames: &[String], fault: &Fault) -> Vec<Act> {
         }
         Fault::Trickles => {
             for byte in frames.concat().bytes() {
-                acts.push(Act::Send(vec![byte]));
+                acts.push(Act::Send(Bytes::from(vec![byte])));
                 acts.push(Act::Pause(Duration::from_secs(1)));
             }
         }
         Fault::HalfJson => {
             spaced(&mut acts, &frames[..text]);
             let next = frames[text].as_bytes();
-            acts.push(Act::Send(next[..next.len() / 2].to_vec()));
+            acts.push(Act::Send(Bytes::copy_from_slice(&next[..next.len() / 2])));
         }
         Fault::ClosesMidway => {
             spaced(&mut acts, &frames[..text]);
@@ -93,12 +93,12 @@ fn acts(protocol: Protocol, frames: &[String], fault: &Fault) -> Vec<Act> {
         Fault::EndsMidway => spaced(&mut acts, &frames[..text]),
         Fault::InvalidUtf8 => {
             spaced(&mut acts, &frames[..text]);
-            acts.push(Act::Send(
-                b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\xfe\"}}]}\n\n".to_vec(),
-            ));
+            acts.push(Act::Send(Bytes::from_static(
+                b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\xfe\"}}]}\n\n",
+            )));
         }
         Fault::Huge => {
-            let block = vec![b'x'; 1024 * 1024];
+            let block = Bytes::from(vec![b'x'; 1024 * 1024]);
             acts.extend((0..200).map(|_| Act::Send(block.clone())));
         }
         Fault::ErrorMidway => {
@@ -107,7 +107,7 @@ fn acts(protocol: Protocol, frames: &[String], fault: &Fault) -> Vec<Act> {
                 Protocol::Openai => "data: {\"error\":{\"message\":\"the model crashed\",\"code\":500}}\n\n",
                 Protocol::Ollama => "{\"error\":\"the model crashed\"}\n",
             };
-            acts.push(Act::Send(error.as_bytes().to_vec()));
+            acts.push(Act::Send(Bytes::from_static(error.as_bytes())));
         }
         _ => spaced(&mut acts, frames),
     }

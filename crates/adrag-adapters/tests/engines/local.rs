@@ -89,7 +89,7 @@ async fn a_server_that_takes_too_long_is_ended() {
         .await;
     assert_eq!(outcome.err().unwrap().error.code, ErrorCode::Timeout);
     assert!(
-        started.elapsed() < Duration::from_secs(4),
+        started.elapsed() < Duration::from_secs(10),
         "took {:?}",
         started.elapsed()
     );
@@ -119,7 +119,7 @@ async fn a_stop_ends_a_server_that_is_starting() {
     };
     let ((error, ended), stopped) = futures::join!(open, stopping);
     assert!(error.is_cancelled(), "{error}");
-    assert!(ended.duration_since(stopped) < Duration::from_millis(200));
+    assert!(ended.duration_since(stopped) < Duration::from_secs(2));
     assert!(is_gone(pid_in(&pid).unwrap()).await, "the process goes on");
 }
 

@@ -2,7 +2,8 @@
 
 use crate::support::{Told, ask, choice, engines, request};
 use adrag_contract::{EngineId, Settings};
-use adrag_core::ports::Engines;
+use adrag_core::ports::{Engines, ReplySchema};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -53,7 +54,7 @@ fn first_gguf(models: &Path) -> Option<PathBuf> {
     files.into_iter().next()
 }
 
-/// What the command lines of our child processes hold, and their ids.
+/// The servers among the child processes of this one: their ids and command lines.
 #[cfg(target_os = "linux")]
 fn servers() -> Vec<(u32, String)> {
     let own = std::process::id().to_string();
@@ -118,12 +119,38 @@ async fn a_real_llama_server_is_started_asked_kept_restarted_and_ended() {
         "the keys of other servers are none of its business"
     );
 
+    let port: u16 = line
+        .split(" --port ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        status_without_key(port).await,
+        "401",
+        "a request without the key is refused"
+    );
+
     let free = ask(&*model, request(false), &cancel).await;
     whole(&free);
-    let shaped = ask(&*model, request(true), &cancel).await;
+    // A form that cannot grow past the token limit, however much a small model likes to talk.
+    let mut form = request(true);
+    form.schema = Some(ReplySchema {
+        name: "verdict".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { "verdict": { "type": "string", "enum": ["yes", "no"] } },
+            "required": ["verdict"],
+            "additionalProperties": false,
+        }),
+    });
+    let shaped = ask(&*model, form, &cancel).await;
     whole(&shaped);
     let value: serde_json::Value = serde_json::from_str(&shaped.text).expect("a schema makes JSON");
-    assert!(value["answer"].is_string(), "{value}");
+    assert!(value["verdict"] == "yes" || value["verdict"] == "no", "{value}");
 
     let again = engines.open(&local, &settings, &cancel).await.unwrap();
     assert_eq!(
@@ -145,6 +172,21 @@ async fn a_real_llama_server_is_started_asked_kept_restarted_and_ended() {
 
     engines.close().await;
     assert_eq!(servers().len(), 0, "the server outlives its engine");
+}
+
+/// Status of a request that another program of this computer might make.
+#[cfg(target_os = "linux")]
+async fn status_without_key(port: u16) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let body = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
+    let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n";
+    let length = body.len();
+    let request = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    String::from_utf8_lossy(&start[9..]).into_owned()
 }
 
 #[cfg(target_os = "linux")]

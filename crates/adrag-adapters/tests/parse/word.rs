@@ -75,7 +75,7 @@ async fn a_choice_without_text_gives_way_to_its_fallback() {
 async fn insertions_are_read_and_deletions_are_not() {
     let body = "<w:p><w:ins><w:r><w:t>INSERTED</w:t></w:r></w:ins><w:del><w:r><w:delText>DELETED</w:delText><w:t>GONE</w:t>\
                 </w:r></w:del><w:moveFrom><w:r><w:t>MOVED</w:t></w:r></w:moveFrom><w:fldSimple w:instr=\"PAGE\"><w:r>\
-                <w:t>FIELD</w:t></w:r></w:fldSimple><w:r><w:instrText>CODE</w:instrText></w:r><w:ruby><w:rt><w:r><w:t>RT\
+                <w:t>FIELD</w:t></w:r></w:fldSimple><w:r><w:instrText>CODE</w:instrText></w:r><w:ruby><w:rt><w:r><w:t>READING\
                 </w:t></w:r></w:rt><w:rubyBase><w:r><w:t>BASE</w:t></w:r></w:rubyBase></w:ruby><w:smartTag><w:r><w:t>TAG\
                 </w:t></w:r></w:smartTag><w:sdt><w:sdtContent><w:r><w:t>CONTROL &amp; &#65;</w:t></w:r></w:sdtContent>\
                 </w:sdt></w:p>";
@@ -83,7 +83,7 @@ async fn insertions_are_read_and_deletions_are_not() {
     for marker in ["INSERTED", "FIELD", "BASE", "TAG", "CONTROL & A"] {
         assert!(text.contains(marker), "{marker} in {text:?}");
     }
-    for marker in ["DELETED", "GONE", "MOVED", "CODE", "RT"] {
+    for marker in ["DELETED", "GONE", "MOVED", "CODE", "READING"] {
         assert!(!text.contains(marker), "{marker} in {text:?}");
     }
 }

@@ -17,6 +17,7 @@ use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{self as q, query, vector, vector_input};
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::transport::Server;
@@ -24,6 +25,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 
 type Reply<T> = Result<Response<T>, Status>;
+type Call<'call, T> = Pin<Box<dyn Future<Output = Reply<T>> + Send + 'call>>;
 
 /// The server; it ends with its runtime.
 pub struct StubServer {
@@ -161,11 +163,15 @@ fn written() -> Reply<q::PointsOperationResponse> {
     Ok(Response::new(q::PointsOperationResponse::default()))
 }
 
-/// The calls that no adapter makes.
+/// The calls that no adapter makes, in the form that the attribute on the `impl` gives to the others.
 macro_rules! unknown {
     ($($name:ident($request:ident) -> $reply:ident;)*) => {$(
-        async fn $name(&self, _: Request<q::$request>) -> Reply<q::$reply> {
-            Err(Status::unimplemented(stringify!($name)))
+        fn $name<'a, 'call>(&'a self, _: Request<q::$request>) -> Call<'call, q::$reply>
+        where
+            'a: 'call,
+            Self: 'call,
+        {
+            Box::pin(async { Err(Status::unimplemented(stringify!($name))) })
         }
     )*};
 }

@@ -119,7 +119,7 @@ impl Sample {
     /// Headings above a place and the page it is on.
     pub fn place(&self, at: u64) -> (Vec<String>, Option<PageRange>) {
         let before = &self.text[..self.text.floor_char_boundary(at as usize)];
-        let heading = before.split("\n\n").filter(|part| part.len() < 40 && !part.trim().is_empty()).next_back();
+        let heading = before.split("\n\n").filter(|part| part.len() < 40 && !part.trim().is_empty()).last();
         let heading = heading.map(|heading| heading.trim_matches(['#', ' ']).to_owned());
         let page = self.pages.map(|pages| {
             let page = 1 + (at * u64::from(pages) / (self.text.len() as u64).max(1)) as u32;

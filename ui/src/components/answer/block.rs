@@ -14,8 +14,11 @@ pub fn draw(block: Block, ink: Ink) -> AnyView {
         Block::Paragraph(text) => view! { <p>{run(text, ink)}</p> }.into_any(),
         Block::Heading(level, text) => {
             // The page has its own first levels.
-            let level = (level + 2).min(6).to_string();
-            view! { <div class="answer-heading" role="heading" aria-level=level>{run(text, ink)}</div> }.into_any()
+            match level {
+                1 => view! { <h3 class="answer-heading">{run(text, ink)}</h3> }.into_any(),
+                2 => view! { <h4 class="answer-heading">{run(text, ink)}</h4> }.into_any(),
+                _ => view! { <h5 class="answer-heading">{run(text, ink)}</h5> }.into_any(),
+            }
         }
         Block::List(None, items) => view! { <ul>{list(items, ink)}</ul> }.into_any(),
         Block::List(Some(first), items) => view! { <ol start=first.to_string()>{list(items, ink)}</ol> }.into_any(),

@@ -79,7 +79,7 @@ fn item(run: RunSummary) -> impl IntoView {
     view! {
         <li>
             <button class="list-item" title=title.clone() aria-current=move || app.chat.holds(&id).then_some("true") on:click=move |_| app.chat.open(&opened)>
-                <span class="list-item-text">{title}</span>
+                <span class="list-item-text">{title.clone()}</span>
                 <span class="list-item-side">
                     {if run.finished { bridge::clock_time(run.started_at_ms) } else { "\u{2026}".to_owned() }}
                 </span>

@@ -22,7 +22,7 @@ pub fn Collections() -> impl IntoView {
                     on:click=move |_| shelf.collection.set(chosen.clone())
                 >
                     <Icon glyph=Glyph::Folder />
-                    <span class="list-item-text">{label}</span>
+                    <span class="list-item-text">{label.clone()}</span>
                     <span class="list-item-side">{format::count(count)}</span>
                 </button>
             </li>

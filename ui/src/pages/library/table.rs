@@ -111,7 +111,7 @@ fn row_view(row: Row) -> impl IntoView {
     let Row { document, progress } = row;
     let (id, for_mark, for_retry, for_open, for_delete) =
         (document.id.clone(), document.id.clone(), document.id.clone(), document.id.clone(), document.clone());
-    let is_marked = move || shelf.marked.with(|marked| marked.contains(&id));
+    let is_marked = Signal::derive(move || shelf.marked.with(|marked| marked.contains(&id)));
     let title = format::plain(&document.title);
     let state = document.state;
     let can_retry = matches!(state, DocumentState::Failed | DocumentState::Empty);
@@ -122,7 +122,7 @@ fn row_view(row: Row) -> impl IntoView {
     };
     let pages = document.pages.map(|pages| format!(" \u{b7} {}", format::counted(u64::from(pages), "page", "pages"))).unwrap_or_default();
     view! {
-        <div class="row" role="row" data-testid="document-row" data-state=state.as_str() data-title=title.clone() class:marked=is_marked.clone()>
+        <div class="row" role="row" data-testid="document-row" data-state=state.as_str() data-title=title.clone() class:marked=is_marked>
             <span role="cell">
                 <input type="checkbox" class="tick" aria-label=format!("Select {title}") prop:checked=is_marked on:change:target=move |event| toggle(app, &for_mark, event.target().checked()) />
             </span>

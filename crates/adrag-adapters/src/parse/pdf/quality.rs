@@ -13,6 +13,9 @@ pub(super) fn is_unreadable(page: &str) -> bool {
     if broken * 10 > visible * 3 {
         return true;
     }
+    if mixes_scripts(page) {
+        return true;
+    }
     let (mut words, mut odd) = (0usize, 0usize);
     for word in page.split_whitespace() {
         // A page in another script has no case to judge by.
@@ -22,6 +25,37 @@ pub(super) fn is_unreadable(page: &str) -> bool {
         }
     }
     words >= MIN_WORDS && odd * 2 > words
+}
+
+/// Whether letters of one word come from different scripts more often than any writing does: codes taken for characters.
+fn mixes_scripts(page: &str) -> bool {
+    let (mut pairs, mut crossed) = (0usize, 0usize);
+    for word in page.split_whitespace() {
+        let scripts: Vec<u32> = word.chars().filter(|c| c.is_alphabetic()).map(script).collect();
+        pairs += scripts.len().saturating_sub(1);
+        crossed += scripts.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    }
+    pairs >= 8 && crossed * 5 > pairs * 2
+}
+
+/// A number for the script of a letter, coarse: what is written together counts as one.
+fn script(c: char) -> u32 {
+    match c {
+        '\0'..='\u{24f}' | '\u{1d00}'..='\u{1eff}' | '\u{2100}'..='\u{214f}' | '\u{2c60}'..='\u{2c7f}' => 0,
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => 1,
+        '\u{400}'..='\u{52f}' => 2,
+        '\u{600}'..='\u{77f}' | '\u{8a0}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => {
+            3
+        }
+        '\u{2e80}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff00}'..='\u{ffef}'
+        | '\u{20000}'..='\u{3ffff}' => 4,
+        '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7ff}' => 5,
+        // Mathematical letters stand beside any other.
+        '\u{1d400}'..='\u{1d7ff}' => 0,
+        c => 6 + (u32::from(c) >> 7),
+    }
 }
 
 /// Characters that no text has.
@@ -73,6 +107,7 @@ mod tests {
         ] {
             assert!(!is_unreadable(text), "{text}");
         }
+        assert!(is_unreadable("ģіމ ģіމ ģіމ ģіމ ģіމ ģіމ"));
         assert!(is_unreadable("\u{fffd}\u{fffd}\u{fffd} ab"));
         assert!(is_unreadable("\u{e001}\u{e002}\u{e003}\u{e004}"));
     }

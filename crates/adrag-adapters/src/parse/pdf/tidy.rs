@@ -54,10 +54,53 @@ fn tidy_line(line: &str) -> String {
             '\u{fb04}' => out.push_str("ffl"),
             '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
             '\u{a0}' | '\t' => out.push(' '),
-            c => out.push(c),
+            c => out.push(radical(c)),
         }
     }
     shorten(out.trim())
+}
+
+/// The character a radical stands for: fonts map the glyph they share to the wrong one of the two, and nobody searches for
+/// the radical. Those that NFKC folds are left to it.
+fn radical(c: char) -> char {
+    const RADICALS: &[(char, char)] = &[
+        ('⻁', '虎'),
+        ('⻄', '西'),
+        ('⻅', '见'),
+        ('⻆', '角'),
+        ('⻉', '贝'),
+        ('⻋', '车'),
+        ('⻑', '長'),
+        ('⻓', '长'),
+        ('⻔', '门'),
+        ('⻘', '青'),
+        ('⻙', '韦'),
+        ('⻚', '页'),
+        ('⻛', '风'),
+        ('⻜', '飞'),
+        ('⻝', '食'),
+        ('⻢', '马'),
+        ('⻣', '骨'),
+        ('⻤', '鬼'),
+        ('⻥', '鱼'),
+        ('⻦', '鸟'),
+        ('⻨', '麦'),
+        ('⻩', '黄'),
+        ('⻫', '斉'),
+        ('⻬', '齐'),
+        ('⻭', '歯'),
+        ('⻮', '齿'),
+        ('⻯', '竜'),
+        ('⻰', '龙'),
+        ('⻲', '亀'),
+    ];
+    match c {
+        '\u{2e80}'..='\u{2eff}' => RADICALS
+            .iter()
+            .find(|(radical, _)| *radical == c)
+            .map_or(c, |(_, whole)| *whole),
+        c => c,
+    }
 }
 
 /// Long gaps become two spaces, dot leaders three dots.
@@ -145,6 +188,7 @@ mod tests {
 
     #[test]
     fn ligatures_and_leaders() {
+        check("ひとつの\u{2ed8}い照明", "ひとつの青い照明");
         check("e\u{fb03}cient \u{fb02}ow", "efficient flow");
         check("Chapter 1 . . . . . . . . 12", "Chapter 1 ... 12");
         check("Chapter 2.............13", "Chapter 2 ... 13");
