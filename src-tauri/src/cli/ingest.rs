@@ -32,9 +32,9 @@ pub async fn ingest(
             return Err(interrupt::stopped().into());
         }
     }
-    let (paths, mut reports) = readable_names(args);
+    let (paths, unreadable) = readable_names(args);
     if paths.is_empty() {
-        return report(&reports, None, output);
+        return report(&unreadable, None, output);
     }
     let request = AddFilesRequest {
         paths,
@@ -51,7 +51,7 @@ pub async fn ingest(
         }
     })
     .await?;
-    reports.splice(0..0, reports_of(&last).iter().cloned());
+    let reports = [reports_of(&last), &unreadable].concat();
     let error = match last.event {
         Event::RunFailed { error, .. } => Some(error),
         Event::RunCancelled { .. } => Some(interrupt::stopped()),
