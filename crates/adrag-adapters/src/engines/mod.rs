@@ -36,11 +36,6 @@ impl AdapterEngines {
             sidecar: Arc::new(Sidecar::default()),
         }
     }
-
-    /// Ends the `llama-server`, if one runs. A later question starts it again.
-    pub async fn close(&self) {
-        self.sidecar.close().await;
-    }
 }
 
 #[async_trait]
@@ -86,6 +81,11 @@ impl Engines for AdapterEngines {
             probe::within(EngineId::Local, Sidecar::probe(&settings.local)),
         );
         vec![probe::quotes(), openai, ollama, local]
+    }
+
+    /// Ends the `llama-server`, if one runs. A later question starts it again.
+    async fn close(&self) {
+        self.sidecar.close().await;
     }
 }
 
