@@ -45,34 +45,54 @@ pub struct Desk<'a> {
 }
 
 /// Answers a question. A pass whose answer does not stand is followed by another that searches for more, until the
-/// passes of the settings are spent.
+/// passes of the settings are spent. When a later pass fails, the answer of the one before is the result.
 pub async fn answer(desk: Desk<'_>, question: &Question) -> PortResult<Answer> {
     let began = desk.run.clock.elapsed();
     let mut plan = plan::plan(desk, question).await?;
-    let mut earlier = Pool::default();
-    loop {
-        let candidates = retrieve::retrieve(desk, question, &plan).await?;
-        let candidates = external_tools(desk, candidates).await?;
-        let pool = aggregate::aggregate(desk, candidates, earlier).await?;
-        let ranked = rerank::rerank(desk, &plan, &pool).await?;
-        let context = compress::compress(desk, &plan, ranked).await?;
-        let draft = reason::reason(desk, &plan, &context).await?;
-        let review = reflect::reflect(desk, &plan, &context, &draft).await?;
-        let attempt = desk.run.attempt();
-        if attempt < desk.settings.answer.passes
-            && let Some(next) = plan.after(&review)
-        {
-            desk.run.emit(Event::Retried {
-                attempt: attempt + 1,
-                why: review.issues.join("; "),
-                changes: next.changes_from(&plan),
-            });
-            plan = next;
-            earlier = pool;
-            continue;
+    let mut pass = answer_once(desk, question, &plan, Pool::default()).await?;
+    while desk.run.attempt() < desk.settings.answer.passes
+        && let Some(next) = plan.after(&pass.review)
+    {
+        desk.run.emit(Event::Retried {
+            attempt: desk.run.attempt() + 1,
+            why: pass.review.issues.join("; "),
+            changes: next.changes_from(&plan),
+        });
+        plan = next;
+        match answer_once(desk, question, &plan, pass.pool.clone()).await {
+            Ok(better) => pass = better,
+            Err(error) if error.is_cancelled() => return Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "a later pass failed; the answer of the one before stands");
+                break;
+            }
         }
-        return Ok(finish(desk, context, draft, review, began));
     }
+    Ok(finish(desk, pass, began))
+}
+
+/// What one pass over the stages came to.
+struct Pass {
+    pool: Pool,
+    context: Context,
+    draft: Draft,
+    review: Review,
+}
+
+async fn answer_once(desk: Desk<'_>, question: &Question, plan: &Plan, earlier: Pool) -> PortResult<Pass> {
+    let candidates = retrieve::retrieve(desk, question, plan).await?;
+    let candidates = external_tools(desk, candidates).await?;
+    let pool = aggregate::aggregate(desk, candidates, earlier).await?;
+    let ranked = rerank::rerank(desk, plan, &pool).await?;
+    let context = compress::compress(desk, plan, ranked).await?;
+    let draft = reason::reason(desk, plan, &context).await?;
+    let review = reflect::reflect(desk, plan, &context, &draft).await?;
+    Ok(Pass {
+        pool,
+        context,
+        draft,
+        review,
+    })
 }
 
 /// Searches beyond the person's documents. No provider is built in: the stage says so instead of doing nothing.
@@ -86,13 +106,13 @@ async fn external_tools(desk: Desk<'_>, candidates: Candidates) -> PortResult<Ca
     .await
 }
 
-fn finish(
-    desk: Desk<'_>,
-    context: Context,
-    draft: Draft,
-    review: Review,
-    began: std::time::Duration,
-) -> Answer {
+fn finish(desk: Desk<'_>, pass: Pass, began: std::time::Duration) -> Answer {
+    let Pass {
+        context,
+        draft,
+        review,
+        ..
+    } = pass;
     let cited: std::collections::HashSet<_> =
         draft.citations.iter().map(|citation| &citation.chunk).collect();
     let uncited = context

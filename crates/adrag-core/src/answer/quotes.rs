@@ -6,6 +6,7 @@ use super::scorer::units;
 use super::types::{Context, Plan};
 use crate::cite::escape;
 use crate::ports::PortResult;
+use crate::sentence::sentences;
 use std::collections::HashSet;
 
 /// Weight of nearness against that of the question's words.
@@ -64,9 +65,18 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
     chosen.sort_by_key(|at| (units[*at].passage, units[*at].start));
     let quotes: Vec<String> = chosen
         .into_iter()
-        .map(|at| format!("{} [{}]", escape(&units[at].text), units[at].passage + 1))
+        .map(|at| cited(&units[at].text, units[at].passage + 1))
         .collect();
     Ok((!quotes.is_empty()).then(|| quotes.join("\n\n")))
+}
+
+/// Every sentence with its citation.
+fn cited(text: &str, n: usize) -> String {
+    let sentences = sentences(text).into_iter();
+    sentences
+        .map(|span| format!("{} [{n}]", escape(&text[span])))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn units_of(text: &str) -> Vec<(usize, usize)> {

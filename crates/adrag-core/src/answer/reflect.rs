@@ -34,7 +34,7 @@ pub(super) async fn reflect(
         retry: false,
         claims,
     };
-    let review = run_stage_or(
+    run_stage_or(
         desk.run,
         StageId::Reflect,
         async {
@@ -51,6 +51,7 @@ pub(super) async fn reflect(
                 ));
             }
             let (review, by) = judge(desk, plan, context, draft, unverified.clone()).await?;
+            announce(desk, &review);
             let detail = StageDetail::Reflect {
                 by,
                 grounding: review.grounding,
@@ -60,13 +61,18 @@ pub(super) async fn reflect(
             };
             Ok(StageEnd::Done(review, detail))
         },
-        |_| Some((unverified.clone(), "the answer stays unverified".to_owned())),
+        |_| {
+            announce(desk, &unverified);
+            Some((unverified.clone(), "the answer stays unverified".to_owned()))
+        },
     )
-    .await?;
+    .await
+}
+
+fn announce(desk: Desk<'_>, review: &Review) {
     for claim in &review.claims {
         desk.run.emit(Event::ClaimChecked { claim: claim.clone() });
     }
-    Ok(review)
 }
 
 fn count(review: &Review, verdict: Verdict) -> u64 {

@@ -16,7 +16,8 @@ impl Engine {
     /// earlier end left unfinished are done after them.
     ///
     /// # Errors
-    /// When no path is given, a folder cannot be listed, or the name of the collection is empty.
+    /// When there is no file at all, or the name of the collection is empty. A path that cannot be read is a failed
+    /// document of the run.
     pub async fn add_files(self: &Arc<Self>, request: AddFilesRequest) -> Result<RunId, AppError> {
         if request.collection.as_str().trim().is_empty() {
             return Err(AppError::new(
@@ -26,7 +27,11 @@ impl Engine {
         }
         let mut files = Vec::new();
         for path in &request.paths {
-            files.extend(self.ports.parser.list(path).await?);
+            match self.ports.parser.list(path).await {
+                Ok(found) => files.extend(found),
+                // The file fails with its reason; the others go on.
+                Err(_) => files.push(path.clone()),
+            }
         }
         if files.is_empty() {
             return Err(

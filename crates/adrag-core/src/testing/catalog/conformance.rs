@@ -158,8 +158,15 @@ async fn a_document_is_published(catalog: &dyn Catalog) {
     );
     catalog.publish(&key, Some("page 2 has no text")).await.unwrap();
     for stored in &stored {
-        let held = catalog.chunk_at(&key.document, stored.chunk.end - 1).await.unwrap();
-        assert_eq!(held.as_ref(), Some(&stored.chunk.id), "a byte belongs to the chunk that holds it");
+        let held = catalog
+            .chunk_at(&key.document, stored.chunk.end - 1)
+            .await
+            .unwrap();
+        assert_eq!(
+            held.as_ref(),
+            Some(&stored.chunk.id),
+            "a byte belongs to the chunk that holds it"
+        );
     }
     assert!(
         catalog.publish(&key, None).await.is_err(),
