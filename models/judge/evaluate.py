@@ -5,7 +5,7 @@
 
 Reranking: the top 30 of RRF(BM25, embedder) in the order of the fused list, of the judge alone and of the blend; nDCG@10 with
 paired bootstrap intervals over seeded query samples. Support: AUROC of hallucinated answers, an answer's score folded from its
-sentences, a sentence's score the best of its five-sentence windows (the six windows that share most words are read).
+sentences, a sentence's score the best of its five-sentence windows (the four windows that share most words are read).
 `select` never sees a measuring set; `final` chooses nothing.
 """
 from __future__ import annotations
@@ -30,7 +30,7 @@ BASELINES = ["gpt3_adherence", "ragas_faithfulness", "trulens_groundedness"]
 class Scorer:
     """Both logits of (first, second) pairs from an ONNX file, one thread, length-sorted batches; cached by the file's hash."""
 
-    def __init__(self, model: Path, work: Path, tokenizer):
+    def __init__(self, model: Path, work: Path, tokenizer, command: str = "select"):
         import onnxruntime as runtime
 
         options = runtime.SessionOptions()
@@ -38,7 +38,7 @@ class Scorer:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self.tokenizer = tokenizer
-        self.path = work / f"scores-{hashlib.sha256(model.read_bytes()).hexdigest()[:12]}.npz"
+        self.path = work / f"scores-{command}-{hashlib.sha256(model.read_bytes()).hexdigest()[:12]}.npz"
         self.known: dict[str, np.ndarray] = {}
         if self.path.exists():
             stored = np.load(self.path)
@@ -57,8 +57,8 @@ class Scorer:
                 ids[row, : len(pieces)], mask[row, : len(pieces)], segments[row, first : len(pieces)] = pieces, 1, 1
             found = self.session.run(None, {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments})
             self.known.update(zip(batch, np.stack(found, axis=1)))
-        if new:
-            np.savez(self.path, keys=np.array(list(self.known)), logits=np.stack(list(self.known.values())))
+            if at % 800 == 796 or at + 4 >= len(order):
+                np.savez(self.path, keys=np.array(list(self.known)), logits=np.stack(list(self.known.values())))
         return np.stack([self.known[k] for k in keys])
 
 
@@ -105,7 +105,7 @@ def bootstrap(difference: np.ndarray, times: int = 4000) -> tuple[float, float]:
 # ---------------------------------------------------------------- support
 
 
-def sentence_pairs(row: dict, form: str, most: int = 6) -> list[list[tuple[str, str]]]:
+def sentence_pairs(row: dict, form: str, most: int = 4) -> list[list[tuple[str, str]]]:
     """For every answer sentence the pairs with its best windows."""
     parts = [text for doc in row["docs"] if doc for _, text in windows(doc)]
     out = []
@@ -190,7 +190,7 @@ def select(a, scorer: Scorer, dense: Dense) -> None:
     bad = np.array([bool(r["unsupported"]) for r in held])
     subset = np.array([r["subset"] for r in held])
     best = None
-    for form in ("claim", "question"):
+    for form in a.forms.split(","):
         scores = sentence_scores(held, scorer, form)
         flat = np.concatenate(scores)
         good = np.concatenate([[k not in r["unsupported"] for k, _ in r["sentences"]] for r in held])
@@ -248,8 +248,10 @@ def final(a, scorer: Scorer, dense: Dense) -> None:
     manifest = tomllib.loads((HERE / "judge.toml").read_text())
     blend = manifest["blend"]
     print("| collection | queries | RRF | judge alone | blend | blend - RRF | 95 % interval |\n|---|---|---|---|---|---|---|")
-    sets = [("cranfield", a.queries), ("cisi", a.queries), ("npl-vaswani", a.queries)] + [(f"ragbench-derived/{n}", a.queries) for n in RANKED]
+    sets = [("cranfield", a.queries), ("cisi", a.queries)] + [(f"ragbench-derived/{n}", a.queries) for n in RANKED] + [("npl-vaswani", a.queries)]
     for name, count in sets:
+        if name in a.skip.split(","):
+            continue
         items = candidate_lists(a.data, name, dense, lambda q: "ragbench" not in name or "-test-" in q["_id"], count)
         table = []
         for item in items:
@@ -294,10 +296,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data_folder())
     parser.add_argument("--model", type=Path, default=HERE / "judge.onnx")
     parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--forms", default="claim,question", help="forms of the claim that select compares")
+    parser.add_argument("--skip", default="", help="collections that final leaves out")
     parser.add_argument("--version", default="1.0.0")
     a = parser.parse_args()
     tokenizer = load_tokenizer()
-    {"select": select, "final": final}[a.command](a, Scorer(a.model, a.work, tokenizer), Dense(tokenizer, a.work))
+    {"select": select, "final": final}[a.command](a, Scorer(a.model, a.work, tokenizer, a.command), Dense(tokenizer, a.work))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Export a checkpoint to ONNX with the named outputs `relevance` and `support`, in fp32 (for measuring) and in int8.
 
-    python export.py --work WORK_FOLDER [--name judge] [--scheme weights|dynamic]
+    python export.py --work WORK_FOLDER [--name judge] [--scheme dynamic|weights]
 
 `weights` stores every matrix in int8 with one scale per output column (embeddings: one per row) and computes in fp32 through
 DequantizeLinear. `dynamic` also quantises the activations of the matrix products at run time (integer arithmetic).
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--name", default="judge")
     parser.add_argument("--split", type=int, default=2)
-    parser.add_argument("--scheme", choices=["weights", "dynamic"], default="weights")
+    parser.add_argument("--scheme", choices=["dynamic", "weights"], default="dynamic")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "judge.onnx")
     a = parser.parse_args()
     judge = Judge(split=a.split)

@@ -1,13 +1,13 @@
 //! The program itself: building it, and talking to it over its command line as a script would.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
-use crate::process;
 use crate::workspace::{UI, Workspace};
+use crate::{process, report, setup, ui};
 
 /// Builds everything that runs on this machine. Always the whole workspace and never the screen, so that every
 /// task sees the same features of every dependency and nothing is compiled twice.
@@ -18,6 +18,21 @@ pub fn build(workspace: &Workspace) -> Result<()> {
         bail!("cargo left no program at `{}`", program.display());
     }
     Ok(())
+}
+
+/// The program a bench or a battery looks at: the named one as it is, or ours, freshly built.
+pub fn choose(workspace: &Workspace, named: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = named {
+        let full = path
+            .canonicalize()
+            .with_context(|| format!("there is no program at `{}`", path.display()))?;
+        return Ok(full);
+    }
+    setup::ensure(workspace)?;
+    ui::build(workspace)?;
+    report::step("building the program");
+    build(workspace)?;
+    Ok(workspace.program())
 }
 
 /// What a call with `--json` said last, and how it ended.
@@ -37,8 +52,8 @@ impl Reply {
 }
 
 /// A call of the program on one data folder. It reads nothing from the terminal.
-pub fn call(workspace: &Workspace, data: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(workspace.program());
+pub fn call(program: &Path, data: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command
         .args(arguments)
         .arg("--data-dir")
@@ -48,11 +63,11 @@ pub fn call(workspace: &Workspace, data: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs a call with `--json` and reads the last line it printed.
-pub fn ask(workspace: &Workspace, data: &Path, arguments: &[&str]) -> Result<Reply> {
-    let output = call(workspace, data, arguments)
+pub fn ask(program: &Path, data: &Path, arguments: &[&str]) -> Result<Reply> {
+    let output = call(program, data, arguments)
         .arg("--json")
         .output()
-        .with_context(|| format!("`{}` could not be started", workspace.program().display()))?;
+        .with_context(|| format!("`{}` could not be started", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let last = last_json(&text).map_err(|error| {
         let said = process::last_lines(&String::from_utf8_lossy(&output.stderr), 4);

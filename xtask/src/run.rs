@@ -36,11 +36,12 @@ fn ask_the_sample(workspace: &Workspace) -> Result<()> {
         .prefix("adrag-sample-")
         .tempdir()
         .context("no temporary folder")?;
+    let program = workspace.program();
     let sample = workspace.root.join("docs").join("sample");
     report::step("adrag ingest docs/sample");
-    process::run(app::call(workspace, data.path(), &["ingest"]).arg(&sample))?;
+    process::run(app::call(&program, data.path(), &["ingest"]).arg(&sample))?;
     report::step(format!("adrag ask \"{QUESTION}\""));
-    process::run(&mut app::call(workspace, data.path(), &["ask", QUESTION]))
+    process::run(&mut app::call(&program, data.path(), &["ask", QUESTION]))
 }
 
 /// A window system on this machine: always on macOS and Windows, elsewhere where one is announced.

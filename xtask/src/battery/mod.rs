@@ -7,7 +7,7 @@ mod corpus;
 mod invariant;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::workspace::Workspace;
-use crate::{app, report, setup, ui};
+use crate::{app, report};
 use corpus::Corpus;
 
 const DOCUMENTS: usize = 30;
@@ -34,6 +34,9 @@ pub struct Options {
     /// Repeats the moments of an earlier run
     #[arg(long)]
     seed: Option<u64>,
+    /// Break this program instead of building ours
+    #[arg(long)]
+    program: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -44,16 +47,13 @@ enum Fault {
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    setup::ensure(workspace)?;
-    ui::build(workspace)?;
-    report::step("building the program");
-    app::build(workspace)?;
+    let program = app::choose(workspace, options.program.as_deref())?;
     match options.fault {
-        Fault::B1 => kill_while_ingesting(workspace, options),
+        Fault::B1 => kill_while_ingesting(&program, options),
     }
 }
 
-fn kill_while_ingesting(workspace: &Workspace, options: &Options) -> Result<()> {
+fn kill_while_ingesting(program: &Path, options: &Options) -> Result<()> {
     let work = tempfile::Builder::new()
         .prefix("adrag-battery-")
         .tempdir()
@@ -61,7 +61,7 @@ fn kill_while_ingesting(workspace: &Workspace, options: &Options) -> Result<()> 
     let data = work.path().join("data");
     let seed = options.seed.unwrap_or_else(clock_seed);
     let mut chance = Chance(seed | 1);
-    let latest = measure_undisturbed(workspace, work.path())?.clamp(EARLIEST * 10, LATEST);
+    let latest = measure_undisturbed(program, work.path())?.clamp(EARLIEST * 10, LATEST);
     report::step(format!("seed {seed}, kills between {EARLIEST} and {latest} ms"));
     let mut corpora = Vec::new();
     let mut ready = BTreeSet::new();
@@ -69,11 +69,11 @@ fn kill_while_ingesting(workspace: &Workspace, options: &Options) -> Result<()> 
     for round in 0..options.rounds {
         let corpus = Corpus::write(work.path(), round, DOCUMENTS)?;
         let moment = chance.between(EARLIEST, latest);
-        let killed = ingest_and_kill(workspace, &data, &corpus, Duration::from_millis(moment))?;
+        let killed = ingest_and_kill(program, &data, &corpus, Duration::from_millis(moment))?;
         corpora.push(corpus);
         kills += usize::from(killed);
-        let doctor = app::ask(workspace, &data, &["doctor"])?.last;
-        let documents = app::ask(workspace, &data, &["documents"])?.accepted()?;
+        let doctor = app::ask(program, &data, &["doctor"])?.last;
+        let documents = app::ask(program, &data, &["documents"])?.accepted()?;
         let faults = invariant::check(&documents, &doctor, &ready);
         let how = if killed {
             format!("killed after {moment} ms")
@@ -93,7 +93,7 @@ fn kill_while_ingesting(workspace: &Workspace, options: &Options) -> Result<()> 
                 .map(|fault| format!("round {}: {fault}", round + 1)),
         );
     }
-    losses.extend(finish(workspace, &data, &corpora)?);
+    losses.extend(finish(program, &data, &corpora)?);
     println!("faults injected: {kills}, losses: {}", losses.len());
     for loss in &losses {
         println!("  {loss}");
@@ -105,11 +105,11 @@ fn kill_while_ingesting(workspace: &Workspace, options: &Options) -> Result<()> 
 }
 
 /// How long the program needs for one corpus when nobody kills it, in milliseconds.
-fn measure_undisturbed(workspace: &Workspace, work: &Path) -> Result<u64> {
+fn measure_undisturbed(program: &Path, work: &Path) -> Result<u64> {
     let corpus = Corpus::write(work, usize::MAX, DOCUMENTS)?;
     let start = Instant::now();
     app::ask(
-        workspace,
+        program,
         &work.join("undisturbed"),
         &["ingest", &corpus.folder.to_string_lossy()],
     )?
@@ -118,9 +118,9 @@ fn measure_undisturbed(workspace: &Workspace, work: &Path) -> Result<u64> {
 }
 
 /// Whether the program was still at work when it was killed.
-fn ingest_and_kill(workspace: &Workspace, data: &Path, corpus: &Corpus, after: Duration) -> Result<bool> {
+fn ingest_and_kill(program: &Path, data: &Path, corpus: &Corpus, after: Duration) -> Result<bool> {
     let mut child = app::call(
-        workspace,
+        program,
         data,
         &["ingest", &corpus.folder.to_string_lossy(), "--json"],
     )
@@ -141,14 +141,14 @@ fn ingest_and_kill(workspace: &Workspace, data: &Path, corpus: &Corpus, after: D
 }
 
 /// Everything once more, undisturbed: every document must be ready, and found by the word only it has.
-fn finish(workspace: &Workspace, data: &Path, corpora: &[Corpus]) -> Result<Vec<String>> {
+fn finish(program: &Path, data: &Path, corpora: &[Corpus]) -> Result<Vec<String>> {
     report::step("taking everything in, undisturbed");
     let mut losses = Vec::new();
     for corpus in corpora {
-        app::ask(workspace, data, &["ingest", &corpus.folder.to_string_lossy()])?.accepted()?;
+        app::ask(program, data, &["ingest", &corpus.folder.to_string_lossy()])?.accepted()?;
     }
-    let documents = app::ask(workspace, data, &["documents"])?.accepted()?;
-    let doctor = app::ask(workspace, data, &["doctor"])?.last;
+    let documents = app::ask(program, data, &["documents"])?.accepted()?;
+    let doctor = app::ask(program, data, &["doctor"])?.last;
     losses.extend(invariant::check(&documents, &doctor, &BTreeSet::new()));
     let ready = invariant::ready_paths(&documents);
     report::step("looking for every document by its own word");
@@ -158,7 +158,7 @@ fn finish(workspace: &Workspace, data: &Path, corpora: &[Corpus]) -> Result<Vec<
             continue;
         }
         let reply = app::ask(
-            workspace,
+            program,
             data,
             &["search", marker, "--store", "keyword", "--top", "3"],
         )?

@@ -3,11 +3,13 @@
 mod data;
 mod retrieval;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
+use crate::app;
 use crate::workspace::Workspace;
-use crate::{app, report, setup, ui};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -20,6 +22,9 @@ pub struct Options {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    /// Measure this program instead of building ours
+    #[arg(long)]
+    program: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -33,11 +38,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         println!("skipped: no test data");
         return Ok(());
     };
-    setup::ensure(workspace)?;
-    ui::build(workspace)?;
-    report::step("building the program");
-    app::build(workspace)?;
+    let program = app::choose(workspace, options.program.as_deref())?;
     match options.subject {
-        Subject::Retrieval => retrieval::run(workspace, &data, options.top, options.json),
+        Subject::Retrieval => retrieval::run(&program, &data, options.top, options.json),
     }
 }

@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::data::{self, Question};
-use crate::workspace::Workspace;
 use crate::{app, report};
 
 const STORES: [&str; 4] = ["vector", "keyword", "graph", "hybrid"];
@@ -59,7 +58,7 @@ struct Report {
     stores: BTreeMap<&'static str, StoreReport>,
 }
 
-pub fn run(workspace: &Workspace, folder: &Path, top: usize, json: bool) -> Result<()> {
+pub fn run(program: &Path, folder: &Path, top: usize, json: bool) -> Result<()> {
     let questions = data::answerable(folder)?;
     let data = tempfile::Builder::new()
         .prefix("adrag-bench-")
@@ -68,14 +67,14 @@ pub fn run(workspace: &Workspace, folder: &Path, top: usize, json: bool) -> Resu
     report::step("adrag ingest docs/open");
     let documents = folder.join("docs").join("open");
     let path = documents.to_string_lossy();
-    let ingested = app::ask(workspace, data.path(), &["ingest", &path])?.accepted()?;
+    let ingested = app::ask(program, data.path(), &["ingest", &path])?.accepted()?;
     let mut stores = BTreeMap::new();
     for store in STORES {
         report::step(format!(
             "asking {} questions of the store `{store}`",
             questions.len()
         ));
-        stores.insert(store, measure(workspace, data.path(), &questions, store, top)?);
+        stores.insert(store, measure(program, data.path(), &questions, store, top)?);
     }
     let report = Report {
         top,
@@ -96,7 +95,7 @@ pub fn run(workspace: &Workspace, folder: &Path, top: usize, json: bool) -> Resu
 }
 
 fn measure(
-    workspace: &Workspace,
+    program: &Path,
     data: &Path,
     questions: &[Question],
     store: &str,
@@ -107,7 +106,7 @@ fn measure(
     let top = top.to_string();
     for question in questions {
         let words = ["search", &question.question, "--store", store, "--top", &top];
-        let reply = app::ask(workspace, data, &words)
+        let reply = app::ask(program, data, &words)
             .and_then(app::Reply::accepted)
             .with_context(|| format!("question {}", question.id))?;
         let (found, gold) = (names(&reply), question.gold_names());
