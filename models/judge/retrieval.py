@@ -5,6 +5,7 @@ linear gain and log2 discount.
 """
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter, defaultdict
@@ -62,17 +63,27 @@ class Bm25:
 
 
 class Dense:
-    """Sentence vectors of the untouched embedder, cached as .npy by key."""
+    """Sentence vectors of the untouched embedder. Every text is embedded once; vectors are cached by the text's hash."""
 
     def __init__(self, tokenizer, cache: Path, max_tokens: int = 256):
         self.model, self.tokenizer, self.cache, self.max_tokens = None, tokenizer, cache, max_tokens
+        self.known: dict[str, np.ndarray] = {}
+        for path in sorted(cache.glob("dense-*.npz")):
+            stored = np.load(path)
+            self.known.update(zip(stored["keys"].tolist(), stored["vectors"]))
 
-    def vectors(self, key: str, texts: list[str]) -> np.ndarray:
-        path = self.cache / f"dense-{key}-{len(texts)}.npy"
-        if path.exists():
-            return np.load(path)
+    def vectors(self, name: str, texts: list[str]) -> np.ndarray:
+        keys = [hashlib.sha256(t.encode()).hexdigest()[:20] for t in texts]
+        new = {k: t for k, t in zip(keys, texts) if k not in self.known}
+        if new:
+            found = self.embed(list(new.values()))
+            self.known.update(zip(new, found))
+            np.savez(self.cache / f"dense-{name}-{len(new)}.npz", keys=np.array(list(new)), vectors=found)
+        return np.stack([self.known[k] for k in keys]) if keys else np.zeros((0, 384), dtype=np.float32)
+
+    def embed(self, texts: list[str]) -> np.ndarray:
         if self.model is None:
-            self.model = load_embedder(Judge()).eval().encoder
+            self.model = load_embedder(Judge(split=0)).eval().encoder
         encoded = [self.tokenizer.encode(t).ids for t in texts]
         encoded = [ids if len(ids) <= self.max_tokens else ids[: self.max_tokens - 1] + ids[-1:] for ids in encoded]
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
@@ -85,9 +96,8 @@ class Dense:
             ids = torch.zeros(len(batch), width, dtype=torch.long)
             for row, i in enumerate(batch):
                 ids[row, : len(encoded[i])] = torch.tensor(encoded[i])
-            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-                out[batch] = embed(self.model, ids, (ids > 0).long()).float().numpy()
-        np.save(path, out)
+            with torch.no_grad():
+                out[batch] = embed(self.model, ids, (ids > 0).long()).numpy()
         return out
 
 

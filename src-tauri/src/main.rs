@@ -1,2 +1,5 @@
-//! Skeleton.
-fn main() {}
+//! The program `adrag`: hands over to the library so that tests reach everything.
+
+fn main() -> std::process::ExitCode {
+    adrag::main()
+}

@@ -25,7 +25,11 @@ use clap::{Parser, Subcommand};
 use workspace::Workspace;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Set-up, run, test, bench and package")]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Set-up, run, test, bench and package"
+)]
 struct Arguments {
     #[command(subcommand)]
     task: Task,

@@ -7,7 +7,9 @@ use anyhow::{Context, Result, bail};
 
 /// Runs a program that talks to the terminal itself; fails when it does.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("`{}` could not be started", shown(command)))?;
+    let status = command
+        .status()
+        .with_context(|| format!("`{}` could not be started", shown(command)))?;
     if !status.success() {
         bail!("`{}` ended with {}", shown(command), describe(status));
     }
@@ -22,7 +24,12 @@ pub fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("`{}` could not be started", shown(command)))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{}` ended with {}: {}", shown(command), describe(output.status), last_lines(&said, 6));
+        bail!(
+            "`{}` ended with {}: {}",
+            shown(command),
+            describe(output.status),
+            last_lines(&said, 6)
+        );
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -47,7 +54,9 @@ pub fn find_on_path(name: &str) -> Option<PathBuf> {
 
 /// Whether a regular file may be started by this user.
 pub fn is_executable(path: &Path) -> bool {
-    let Ok(found) = std::fs::metadata(path) else { return false };
+    let Ok(found) = std::fs::metadata(path) else {
+        return false;
+    };
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -86,7 +95,11 @@ pub fn make_executable(path: &Path) -> Result<()> {
 
 /// The last non-empty lines of a program's output, on one line.
 pub fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     lines[lines.len().saturating_sub(count)..].join(" | ")
 }
 
@@ -100,7 +113,10 @@ fn names(name: &str) -> Vec<String> {
 
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let text = words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    let text = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ");
     match text.char_indices().nth(160) {
         Some((cut, _)) => format!("{} ...", &text[..cut]),
         None => text,

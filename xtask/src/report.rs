@@ -24,7 +24,10 @@ impl std::error::Error for Hinted {}
 
 /// An error with a `hint:` line under it.
 pub fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Error {
-    Error::new(Hinted { message: message.into(), hint: hint.into() })
+    Error::new(Hinted {
+        message: message.into(),
+        hint: hint.into(),
+    })
 }
 
 /// Prints an error, its causes and its hint.
@@ -68,8 +71,19 @@ pub struct Progress {
 impl Progress {
     pub fn new(label: impl Into<String>, done: u64, total: Option<u64>) -> Self {
         let in_place = std::io::stderr().is_terminal();
-        let every = if in_place { Duration::from_millis(100) } else { Duration::from_secs(5) };
-        Self { label: label.into(), total, done, drawn: Instant::now(), every, in_place }
+        let every = if in_place {
+            Duration::from_millis(100)
+        } else {
+            Duration::from_secs(5)
+        };
+        Self {
+            label: label.into(),
+            total,
+            done,
+            drawn: Instant::now(),
+            every,
+            in_place,
+        }
     }
 
     pub fn add(&mut self, count: u64) {
@@ -118,7 +132,10 @@ mod tests {
     #[test]
     fn a_hint_survives_the_context_put_around_it() {
         let error = hinted("no pip", "install python3-pip").context("fetching the embedder");
-        let hint = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>()).map(|found| &found.hint);
+        let hint = error
+            .chain()
+            .find_map(|cause| cause.downcast_ref::<Hinted>())
+            .map(|found| &found.hint);
         assert_eq!(hint.map(String::as_str), Some("install python3-pip"));
         assert_eq!(format!("{error:#}"), "fetching the embedder: no pip");
     }

@@ -44,14 +44,21 @@ pub fn is_called_as_wrapper() -> bool {
 /// Starts the compiler as the shell file would.
 pub fn wrap() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((compiler, rest)) = arguments.split_first() else { return ExitCode::FAILURE };
+    let Some((compiler, rest)) = arguments.split_first() else {
+        return ExitCode::FAILURE;
+    };
     let mut command = Command::new(compiler);
     command.args(rest);
     if compiles_crate(rest) {
         command.env("RUSTC_BOOTSTRAP", CRATE).arg(GATE);
     }
     match command.status() {
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Ok(status) => ExitCode::from(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(1),
+        ),
         Err(error) => {
             eprintln!("error: `{compiler}` could not be started: {error}");
             ExitCode::FAILURE
@@ -60,7 +67,9 @@ pub fn wrap() -> ExitCode {
 }
 
 fn compiles_crate(arguments: &[String]) -> bool {
-    arguments.windows(2).any(|pair| pair[0] == "--crate-name" && pair[1] == CRATE)
+    arguments
+        .windows(2)
+        .any(|pair| pair[0] == "--crate-name" && pair[1] == CRATE)
 }
 
 fn shell_text() -> String {
@@ -79,7 +88,9 @@ fn shell_text() -> String {
 /// `rustc 1.95.0 (59807616e 2026-04-14)` needs it, `rustc 1.96.0-beta` does not.
 fn is_needed(version_line: &str) -> bool {
     let number = version_line.split_whitespace().nth(1).unwrap_or_default();
-    let mut parts = number.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut parts = number
+        .split(['.', '-'])
+        .map(|part| part.parse::<u32>().unwrap_or(0));
     let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     (major, minor) < (1, 96)
 }
@@ -104,7 +115,9 @@ mod tests {
     #[test]
     fn only_the_one_crate_is_touched() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert!(compiles_crate(&words("--crate-name qdrant_edge --edition=2024 src/lib.rs")));
+        assert!(compiles_crate(&words(
+            "--crate-name qdrant_edge --edition=2024 src/lib.rs"
+        )));
         assert!(!compiles_crate(&words("--crate-name qdrant_client src/lib.rs")));
         assert!(!compiles_crate(&words("-vV")));
     }
@@ -121,8 +134,13 @@ mod tests {
             let compiler = folder.path().join("compiler");
             process::write_if_changed(&compiler, format!("#!/bin/sh\n{say}\n").as_bytes()).unwrap();
             process::make_executable(&compiler).unwrap();
-            process::capture(Command::new(&path).arg(&compiler).args(words).env_remove("RUSTC_BOOTSTRAP"))
-                .unwrap()
+            process::capture(
+                Command::new(&path)
+                    .arg(&compiler)
+                    .args(words)
+                    .env_remove("RUSTC_BOOTSTRAP"),
+            )
+            .unwrap()
         };
         assert_eq!(
             run(&["--crate-name", "qdrant_edge", "a b.rs"]),

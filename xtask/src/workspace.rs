@@ -35,7 +35,12 @@ impl Workspace {
             .map(|folders| folders.cache_dir().to_path_buf())
             .ok_or_else(|| anyhow!("this user has no home folder, so there is no cache folder"))?;
         let shim = rustc_shim::prepare(&target)?;
-        Ok(Self { root: metadata.workspace_root.into_std_path_buf(), target, cache, shim })
+        Ok(Self {
+            root: metadata.workspace_root.into_std_path_buf(),
+            target,
+            cache,
+            shim,
+        })
     }
 
     /// A cargo call in the root of the repository, with the compiler wrapper where it is needed.
@@ -72,7 +77,9 @@ impl Workspace {
 
     /// The built program of the dev profile.
     pub fn program(&self) -> PathBuf {
-        self.target.join("debug").join(format!("adrag{}", std::env::consts::EXE_SUFFIX))
+        self.target
+            .join("debug")
+            .join(format!("adrag{}", std::env::consts::EXE_SUFFIX))
     }
 }
 
@@ -81,7 +88,10 @@ impl Workspace {
 fn without_own_package(command: &mut Command) {
     const PREFIXES: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
     for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix))) {
+        if name
+            .to_str()
+            .is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        {
             command.env_remove(name);
         }
     }

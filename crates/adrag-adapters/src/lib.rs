@@ -3,8 +3,10 @@
 //! No vendor type is `pub` here: a caller sees ports and its own words only.
 
 pub mod compose;
+pub mod engines;
 pub mod keychain;
 pub mod llama_server;
+mod models;
 pub mod ollama;
 pub mod openai;
 pub mod ort;
@@ -13,4 +15,7 @@ mod projection;
 pub mod qdrant;
 pub mod sled;
 pub mod sqlite;
+mod system;
 pub mod tantivy;
+#[cfg(feature = "test-support")]
+pub mod testing_servers;

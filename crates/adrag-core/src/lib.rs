@@ -5,8 +5,19 @@
 //! cannot be called with an earlier stage's data. Start at [`Engine`].
 #![warn(missing_docs)]
 
+pub mod answer;
+pub mod chunk;
+pub mod cite;
 pub mod engine;
+pub mod entity;
+pub mod fuse;
+pub mod graph;
+pub mod ingest;
 pub mod ports;
+mod project;
+mod reconcile;
+pub mod run;
+pub mod sentence;
 #[cfg(any(test, feature = "test-support"))]
 pub mod testing;
 

@@ -12,7 +12,9 @@ pub fn of_file(path: &Path) -> Result<String> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     loop {
-        let count = file.read(&mut buffer).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let count = file
+            .read(&mut buffer)
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
         if count == 0 {
             return Ok(hexadecimal(digest));
         }

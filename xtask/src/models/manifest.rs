@@ -61,28 +61,47 @@ pub struct ModelFile {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Source {
-    Hub { hub: String },
-    Registry { registry: String, package: String, version: String, member: String },
-    File { file: PathBuf },
+    Hub {
+        hub: String,
+    },
+    Registry {
+        registry: String,
+        package: String,
+        version: String,
+        member: String,
+    },
+    File {
+        file: PathBuf,
+    },
 }
 
 impl Manifest {
     pub fn read(root: &Path) -> Result<Self> {
         let path = root.join("models").join("manifest.toml");
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         Self::parse(&text).with_context(|| format!("`{}` is wrong", path.display()))
     }
 
     pub fn parse(text: &str) -> Result<Self> {
         let manifest: Self = toml::from_str(text)?;
-        ensure!(manifest.format == 1, "format {} is not known here", manifest.format);
+        ensure!(
+            manifest.format == 1,
+            "format {} is not known here",
+            manifest.format
+        );
         let mut ids = HashSet::new();
         for model in &manifest.models {
-            ensure!(is_plain_name(&model.id), "`{}` cannot be the name of a folder", model.id);
+            ensure!(
+                is_plain_name(&model.id),
+                "`{}` cannot be the name of a folder",
+                model.id
+            );
             ensure!(ids.insert(&model.id), "the id `{}` occurs twice", model.id);
             ensure!(!model.files.is_empty(), "`{}` has no files", model.id);
             for file in &model.files {
-                file.check().with_context(|| format!("file `{}` of `{}`", file.name, model.id))?;
+                file.check()
+                    .with_context(|| format!("file `{}` of `{}`", file.name, model.id))?;
             }
         }
         Ok(manifest)
@@ -93,7 +112,9 @@ impl Model {
     /// The files this platform uses.
     pub fn files_here(&self) -> impl Iterator<Item = &ModelFile> {
         let here = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
-        self.files.iter().filter(move |file| file.platform.as_ref().is_none_or(|platform| *platform == here))
+        self.files
+            .iter()
+            .filter(move |file| file.platform.as_ref().is_none_or(|platform| *platform == here))
     }
 }
 
@@ -103,13 +124,20 @@ impl ModelFile {
         ensure!(!self.sources.is_empty(), "it has no source");
         if let Some(sha256) = &self.sha256 {
             let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-            ensure!(sha256.len() == 64 && sha256.bytes().all(hexadecimal), "`{sha256}` is no SHA-256");
+            ensure!(
+                sha256.len() == 64 && sha256.bytes().all(hexadecimal),
+                "`{sha256}` is no SHA-256"
+            );
         }
         for source in &self.sources {
             match source {
                 Source::Hub { hub } if !hub.starts_with("https://") => bail!("`{hub}` is not https"),
-                Source::Registry { registry, .. } if registry != "pypi" => bail!("`{registry}` is no known registry"),
-                Source::Registry { package, version, .. } if !is_plain_name(package) || !is_plain_name(version) => {
+                Source::Registry { registry, .. } if registry != "pypi" => {
+                    bail!("`{registry}` is no known registry")
+                }
+                Source::Registry { package, version, .. }
+                    if !is_plain_name(package) || !is_plain_name(version) =>
+                {
                     bail!("`{package}` `{version}` is no package")
                 }
                 _ => {}
@@ -122,7 +150,11 @@ impl ModelFile {
 /// No separators, no leading dot or dash: safe as a folder, a file and an argument.
 fn is_plain_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
-    name.bytes().all(allowed) && name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+    name.bytes().all(allowed)
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -138,20 +170,42 @@ mod tests {
     #[test]
     fn the_manifest_of_this_repository_is_sound() {
         let manifest = Manifest::parse(include_str!("../../../models/manifest.toml")).unwrap();
-        let embedders = manifest.models.iter().filter(|model| model.role == Role::Embedder && !model.optional);
-        assert_eq!(embedders.map(|model| model.id.as_str()).collect::<Vec<_>>(), ["all-MiniLM-L6-v2"]);
+        let embedders = manifest
+            .models
+            .iter()
+            .filter(|model| model.role == Role::Embedder && !model.optional);
+        assert_eq!(
+            embedders.map(|model| model.id.as_str()).collect::<Vec<_>>(),
+            ["all-MiniLM-L6-v2"]
+        );
         for model in manifest.models.iter().filter(|model| !model.optional) {
-            assert!(model.files.iter().all(|file| file.sha256.is_some() && file.bytes.is_some()), "{}", model.id);
+            assert!(
+                model
+                    .files
+                    .iter()
+                    .all(|file| file.sha256.is_some() && file.bytes.is_some()),
+                "{}",
+                model.id
+            );
         }
     }
 
     #[test]
     fn mistakes_are_named() {
         for (file, expected) in [
-            ("name = \"../x\"\nsources = [{ hub = \"https://h/x\" }]", "not a plain file name"),
+            (
+                "name = \"../x\"\nsources = [{ hub = \"https://h/x\" }]",
+                "not a plain file name",
+            ),
             ("name = \"x\"\nsources = []", "no source"),
-            ("name = \"x\"\nsources = [{ hub = \"http://h/x\" }]", "is not https"),
-            ("name = \"x\"\nsha256 = \"12\"\nsources = [{ hub = \"https://h/x\" }]", "no SHA-256"),
+            (
+                "name = \"x\"\nsources = [{ hub = \"http://h/x\" }]",
+                "is not https",
+            ),
+            (
+                "name = \"x\"\nsha256 = \"12\"\nsources = [{ hub = \"https://h/x\" }]",
+                "no SHA-256",
+            ),
             (
                 "name = \"x\"\nsources = [{ registry = \"other\", package = \"p\", version = \"1\", member = \"m\" }]",
                 "no known registry",

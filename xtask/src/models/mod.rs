@@ -32,7 +32,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         list(workspace, &manifest);
         return Ok(());
     }
-    let wanted = options.ids.iter().map(|id| find(&manifest, id)).collect::<Result<Vec<_>>>()?;
+    let wanted = options
+        .ids
+        .iter()
+        .map(|id| find(&manifest, id))
+        .collect::<Result<Vec<_>>>()?;
     fetch_all(workspace, &wanted)
 }
 
@@ -48,17 +52,24 @@ pub fn ensure_test_chat_model(workspace: &Workspace) -> Result<PathBuf> {
     let manifest = Manifest::read(&workspace.root)?;
     let model = find(&manifest, TEST_CHAT_MODEL)?;
     fetch_all(workspace, &[model])?;
-    let file = model.files.first().ok_or_else(|| anyhow!("`{TEST_CHAT_MODEL}` has no file"))?;
+    let file = model
+        .files
+        .first()
+        .ok_or_else(|| anyhow!("`{TEST_CHAT_MODEL}` has no file"))?;
     Ok(workspace.models().join(&model.id).join(&file.name))
 }
 
 fn find<'a>(manifest: &'a Manifest, id: &str) -> Result<&'a Model> {
-    manifest.models.iter().find(|model| model.id == id).ok_or_else(|| {
-        report::hinted(
-            format!("there is no model `{id}` in models/manifest.toml"),
-            "`cargo xtask models` lists them",
-        )
-    })
+    manifest
+        .models
+        .iter()
+        .find(|model| model.id == id)
+        .ok_or_else(|| {
+            report::hinted(
+                format!("there is no model `{id}` in models/manifest.toml"),
+                "`cargo xtask models` lists them",
+            )
+        })
 }
 
 fn fetch_all(workspace: &Workspace, models: &[&Model]) -> Result<()> {
@@ -72,14 +83,26 @@ fn list(workspace: &Workspace, manifest: &Manifest) {
     for model in &manifest.models {
         let files: Vec<_> = model.files_here().collect();
         let known: u64 = files.iter().filter_map(|file| file.bytes).sum();
-        let size = if files.iter().all(|file| file.bytes.is_some()) { report::bytes(known) } else { "unknown".into() };
-        let whole = !files.is_empty() && files.iter().all(|file| place::is_whole(&folder.join(&model.id), file));
+        let size = if files.iter().all(|file| file.bytes.is_some()) {
+            report::bytes(known)
+        } else {
+            "unknown".into()
+        };
+        let whole = !files.is_empty()
+            && files
+                .iter()
+                .all(|file| place::is_whole(&folder.join(&model.id), file));
         let state = match (whole, model.optional) {
             (true, _) => "here",
             (false, true) => "optional",
             (false, false) => "missing",
         };
-        println!("{:<26} {:<9} {size:<11} {state:<9} {}", model.id, model.role.name(), model.licence);
+        println!(
+            "{:<26} {:<9} {size:<11} {state:<9} {}",
+            model.id,
+            model.role.name(),
+            model.licence
+        );
     }
     println!("\nfolder: {}", folder.display());
 }

@@ -24,14 +24,19 @@ impl Lock {
 
     fn write(&self, folder: &Path, name: &str) -> Result<()> {
         let path = lock_path(folder, name);
-        std::fs::write(&path, toml::to_string(self)?).with_context(|| format!("cannot write `{}`", path.display()))
+        std::fs::write(&path, toml::to_string(self)?)
+            .with_context(|| format!("cannot write `{}`", path.display()))
     }
 }
 
 /// A cheap look: the right size and a lock that agrees with the manifest.
 pub fn is_whole(folder: &Path, file: &ModelFile) -> bool {
-    let Ok(found) = std::fs::metadata(folder.join(&file.name)) else { return false };
-    let Some(lock) = Lock::read(folder, &file.name) else { return false };
+    let Ok(found) = std::fs::metadata(folder.join(&file.name)) else {
+        return false;
+    };
+    let Some(lock) = Lock::read(folder, &file.name) else {
+        return false;
+    };
     found.is_file()
         && found.len() == lock.bytes
         && file.bytes.is_none_or(|bytes| bytes == lock.bytes)
@@ -61,21 +66,28 @@ pub fn settle(part: &Path, folder: &Path, file: &ModelFile) -> Result<()> {
         }
     };
     let opened = std::fs::File::options().append(true).open(part);
-    opened.and_then(|file| file.sync_all()).with_context(|| format!("cannot flush `{}`", part.display()))?;
+    opened
+        .and_then(|file| file.sync_all())
+        .with_context(|| format!("cannot flush `{}`", part.display()))?;
     let path = folder.join(&file.name);
     std::fs::rename(part, &path).with_context(|| format!("cannot move the file to `{}`", path.display()))?;
     lock.write(folder, &file.name)
 }
 
 fn verify(path: &Path, folder: &Path, file: &ModelFile) -> Result<Lock> {
-    let bytes = std::fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?.len();
+    let bytes = std::fs::metadata(path)
+        .with_context(|| format!("cannot read `{}`", path.display()))?
+        .len();
     if let Some(expected) = file.bytes
         && bytes != expected
     {
         bail!("`{}` has {bytes} bytes, not {expected}", file.name);
     }
     let found = checksum::of_file(path)?;
-    let expected = file.sha256.clone().or_else(|| Lock::read(folder, &file.name).map(|lock| lock.sha256));
+    let expected = file
+        .sha256
+        .clone()
+        .or_else(|| Lock::read(folder, &file.name).map(|lock| lock.sha256));
     if let Some(expected) = expected
         && found != expected
     {
@@ -124,9 +136,18 @@ mod tests {
     fn an_unknown_checksum_is_recorded_once_and_then_kept() {
         let folder = tempfile::tempdir().unwrap();
         settle_text(folder.path(), "abc", &file(None)).unwrap();
-        assert_eq!(Lock::read(folder.path(), "model.onnx"), Some(Lock { sha256: ABC.into(), bytes: 3 }));
+        assert_eq!(
+            Lock::read(folder.path(), "model.onnx"),
+            Some(Lock {
+                sha256: ABC.into(),
+                bytes: 3
+            })
+        );
         assert!(settle_text(folder.path(), "other", &file(None)).is_err());
-        assert_eq!(std::fs::read_to_string(folder.path().join("model.onnx")).unwrap(), "abc");
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("model.onnx")).unwrap(),
+            "abc"
+        );
     }
 
     #[test]

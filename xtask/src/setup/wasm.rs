@@ -41,8 +41,14 @@ impl Toolchain {
     fn find() -> Result<Self> {
         let sysroot = process::capture(Command::new("rustc").args(["--print", "sysroot"]))?;
         let said = process::capture(Command::new("rustc").arg("--version"))?;
-        let version = said.split_whitespace().nth(1).ok_or_else(|| anyhow!("rustc does not tell its version"))?;
-        Ok(Self { sysroot: PathBuf::from(sysroot.trim()), version: version.to_owned() })
+        let version = said
+            .split_whitespace()
+            .nth(1)
+            .ok_or_else(|| anyhow!("rustc does not tell its version"))?;
+        Ok(Self {
+            sysroot: PathBuf::from(sysroot.trim()),
+            version: version.to_owned(),
+        })
     }
 
     fn libraries(&self) -> PathBuf {
@@ -67,19 +73,34 @@ impl Toolchain {
             self.fetch_sources()?;
         }
         report::step("building std for wasm32 (once, about a minute)");
-        let work = tempfile::Builder::new().prefix("adrag-std-").tempdir().context("no temporary folder")?;
+        let work = tempfile::Builder::new()
+            .prefix("adrag-std-")
+            .tempdir()
+            .context("no temporary folder")?;
         let package = work.path().join("stub");
         write_stub(&package)?;
         let built = work.path().join("target");
         let mut cargo = Command::new(self.tool("cargo"));
         cargo
-            .args(["build", "--quiet", "--release", "-Zbuild-std=std,panic_abort,test", "--target", TARGET])
+            .args([
+                "build",
+                "--quiet",
+                "--release",
+                "-Zbuild-std=std,panic_abort,test",
+                "--target",
+                TARGET,
+            ])
             .current_dir(&package)
             .env("RUSTC", self.tool("rustc"))
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUSTFLAGS", "-Cembed-bitcode=yes")
             .env("CARGO_TARGET_DIR", &built);
-        for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET"] {
+        for name in [
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_TARGET",
+        ] {
             cargo.env_remove(name);
         }
         process::capture(&mut cargo)?;
@@ -97,9 +118,17 @@ impl Toolchain {
         let wanted = offered
             .iter()
             .find(|offer| is_same_version(offer, &self.version))
-            .ok_or_else(|| anyhow!("Debian has no rust-src {} (it has: {})", self.version, offered.join(", ")))?;
+            .ok_or_else(|| {
+                anyhow!(
+                    "Debian has no rust-src {} (it has: {})",
+                    self.version,
+                    offered.join(", ")
+                )
+            })?;
         let files = apt.download(&[format!("rust-src={wanted}")])?;
-        let file = files.first().ok_or_else(|| anyhow!("rust-src was not downloaded"))?;
+        let file = files
+            .first()
+            .ok_or_else(|| anyhow!("rust-src was not downloaded"))?;
         // Unpacked beside its destination, so that the last step is a rename.
         let into = self.sysroot.join("lib/rustlib/src");
         std::fs::create_dir_all(&into).with_context(|| format!("cannot write to `{}`", into.display()))?;
@@ -117,13 +146,18 @@ impl Toolchain {
         let fresh = place.with_extension("new");
         for old in [&fresh, &place] {
             if old.exists() {
-                std::fs::remove_dir_all(old).with_context(|| format!("cannot replace `{}`", old.display()))?;
+                std::fs::remove_dir_all(old)
+                    .with_context(|| format!("cannot replace `{}`", old.display()))?;
             }
         }
         std::fs::create_dir_all(&fresh).with_context(|| format!("cannot write to `{}`", fresh.display()))?;
-        for entry in std::fs::read_dir(built).with_context(|| format!("nothing was built in `{}`", built.display()))? {
+        for entry in
+            std::fs::read_dir(built).with_context(|| format!("nothing was built in `{}`", built.display()))?
+        {
             let path = entry?.path();
-            let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+            let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+                continue;
+            };
             if name.ends_with(".rlib") && !name.starts_with("libadrag_stub") {
                 std::fs::copy(&path, fresh.join(&name)).with_context(|| format!("cannot copy `{name}`"))?;
             }
@@ -137,13 +171,17 @@ impl Toolchain {
 
     /// The toolchain's own tool: a proxy in front of it could choose another toolchain in another folder.
     fn tool(&self, name: &str) -> PathBuf {
-        let own = self.sysroot.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        let own = self
+            .sysroot
+            .join("bin")
+            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         if own.exists() { own } else { PathBuf::from(name) }
     }
 }
 
 fn write_stub(package: &Path) -> Result<()> {
-    let manifest = "[package]\nname = \"adrag_stub\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n";
+    let manifest =
+        "[package]\nname = \"adrag_stub\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n";
     process::write_if_changed(&package.join("Cargo.toml"), manifest.as_bytes())?;
     process::write_if_changed(&package.join("src/lib.rs"), b"")?;
     Ok(())
@@ -162,7 +200,9 @@ fn only_folder(parent: &Path) -> Result<PathBuf> {
 
 /// `1.95.0+dfsg1-2~bpo13+1` is version 1.95.0 as Debian packages it.
 fn is_same_version(offer: &str, version: &str) -> bool {
-    offer.strip_prefix(version).is_some_and(|rest| rest.starts_with(['+', '-', '~']))
+    offer
+        .strip_prefix(version)
+        .is_some_and(|rest| rest.starts_with(['+', '-', '~']))
 }
 
 #[cfg(test)]

@@ -150,6 +150,9 @@ pub trait Catalog: Send + Sync {
     /// boundaries; also the start really used.
     async fn text(&self, document: &DocumentId, start: u64, end: u64) -> PortResult<Option<(u64, String)>>;
 
+    /// The chunk of the published generation that begins last at or before a byte offset.
+    async fn chunk_at(&self, document: &DocumentId, at: u64) -> PortResult<Option<ChunkId>>;
+
     /// Counts.
     async fn count(&self) -> PortResult<CatalogueCount>;
 

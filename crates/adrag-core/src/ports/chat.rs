@@ -107,4 +107,7 @@ pub trait Engines: Send + Sync {
     /// Asks every engine, concurrently and within three seconds, whether it could answer. One status an engine, in the
     /// order of [`EngineId::ALL`].
     async fn probe(&self, settings: &Settings) -> Vec<EngineStatus>;
+
+    /// Ends what was started for them, such as the local server.
+    async fn close(&self) {}
 }

@@ -1,0 +1,185 @@
+//! Prompts: files with named places, filled with data that was made harmless.
+
+use adrag_contract::{Passage, Role, RunId, Turn};
+
+const PLANNER: &str = include_str!("../prompts/planner.md");
+const ANSWER: &str = include_str!("../prompts/answer.md");
+const DIRECT: &str = include_str!("../prompts/direct.md");
+const CRITIC: &str = include_str!("../prompts/critic.md");
+
+/// Turns of the conversation a prompt carries, and most characters of each.
+const TURNS: usize = 6;
+const TURN_CHARS: usize = 600;
+
+/// The sentence by which a model says that the passages do not answer.
+pub(super) const ABSTENTION: &str = "The documents do not say.";
+
+/// A line that fences data. It carries the run's id, so no document can know it beforehand.
+pub(super) fn marker(run: &RunId) -> String {
+    let id: String = run
+        .as_str()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(16)
+        .collect();
+    format!("=====data-{id}=====")
+}
+
+pub(super) fn planner(history: &[Turn], question: &str) -> String {
+    fill(
+        PLANNER,
+        &[
+            ("conversation", &conversation(history)),
+            ("question", &harmless(question)),
+        ],
+    )
+}
+
+pub(super) fn direct(history: &[Turn], question: &str) -> String {
+    fill(
+        DIRECT,
+        &[
+            ("conversation", &conversation(history)),
+            ("question", &harmless(question)),
+        ],
+    )
+}
+
+pub(super) fn answer(run: &RunId, question: &str, passages: &[Passage], critique: &[String]) -> String {
+    let marker = marker(run);
+    let critique = if critique.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "\nAn earlier answer was rejected: {}\n",
+            harmless(&critique.join("; "))
+        )
+    };
+    fill(
+        ANSWER,
+        &[
+            ("abstention", ABSTENTION),
+            ("critique", &critique),
+            ("evidence", &evidence(passages, &marker)),
+            ("question", &harmless(question)),
+            ("marker", &marker),
+        ],
+    )
+}
+
+pub(super) fn critic(run: &RunId, question: &str, passages: &[Passage], answer: &str) -> String {
+    let marker = marker(run);
+    fill(
+        CRITIC,
+        &[
+            ("evidence", &evidence(passages, &marker)),
+            ("question", &harmless(question)),
+            ("answer", &harmless(answer)),
+            ("marker", &marker),
+        ],
+    )
+}
+
+/// Replaces each `{{name}}` of the template once; values are never looked at for names again.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, tail)) = after.split_once("}}") else {
+            break;
+        };
+        filled.push_str(before);
+        filled.push_str(
+            values
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map_or("", |(_, value)| value),
+        );
+        rest = tail;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+fn evidence(passages: &[Passage], marker: &str) -> String {
+    let mut evidence = String::new();
+    for (n, passage) in (1..).zip(passages) {
+        let mut label = harmless(&passage.title);
+        for heading in &passage.headings {
+            label.push_str(" > ");
+            label.push_str(&harmless(heading));
+        }
+        if let Some(page) = passage.page() {
+            label.push_str(&format!(", page {page}"));
+        }
+        evidence.push_str(&format!("{marker}\n[{n}] {label}\n{}\n", harmless(&passage.text)));
+    }
+    evidence.push_str(marker);
+    evidence
+}
+
+fn conversation(history: &[Turn]) -> String {
+    let mut conversation = String::new();
+    for turn in history.iter().skip(history.len().saturating_sub(TURNS)) {
+        let who = match turn.role {
+            Role::User => "Person",
+            Role::Assistant => "Program",
+        };
+        let said: String = harmless(&turn.content).chars().take(TURN_CHARS).collect();
+        conversation.push_str(&format!("{who}: {said}\n"));
+    }
+    conversation
+}
+
+/// Text without control, direction, zero-width and tag characters, and with our fences broken.
+pub(super) fn harmless(text: &str) -> String {
+    text.chars()
+        .filter(|c| !is_hidden(*c))
+        .collect::<String>()
+        .replace("=====", "= = =")
+}
+
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_looks_like_a_place_is_left_alone() {
+        assert_eq!(
+            fill("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "1")]),
+            "a {{y}} b 1"
+        );
+    }
+
+    #[test]
+    fn hidden_characters_and_fences_do_not_reach_the_model() {
+        let text = harmless("a\u{200b}b\u{e0041}c\u{202e} =====data-1===== d");
+        assert_eq!(text, "abc = = =data-1= = = d");
+    }
+
+    #[test]
+    fn the_rendered_answer_prompt() {
+        let prompt = answer(&RunId::new("r-1"), "Which seal?", &[], &["no number".to_owned()]);
+        insta::assert_snapshot!(prompt);
+    }
+
+    #[test]
+    fn the_rendered_critic_prompt() {
+        insta::assert_snapshot!(critic(&RunId::new("r-1"), "Which seal?", &[], "SK-118-C [1]."));
+    }
+
+    #[test]
+    fn the_rendered_planner_prompt() {
+        let history = [Turn {
+            role: Role::User,
+            content: "Which pump?".to_owned(),
+        }];
+        insta::assert_snapshot!(planner(&history, "And its seal?"));
+    }
+}

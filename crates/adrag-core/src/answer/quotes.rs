@@ -1,0 +1,135 @@
+//! The `quotes` engine: an answer made of verbatim sentences, each with its citation, without a language model.
+
+use super::Desk;
+use super::abstain::{subject_words, too_weak};
+use super::scorer::units;
+use super::types::{Context, Plan};
+use crate::cite::escape;
+use crate::ports::PortResult;
+use crate::sentence::sentences;
+use std::collections::HashSet;
+
+/// Weight of nearness against that of the question's words.
+const NEARNESS: f32 = 0.55;
+/// A sentence must come this near to the best to be quoted.
+const NEAR_THE_BEST: f32 = 0.62;
+/// What the first, second, ... passage adds: the order of the passages is evidence too.
+const RANK_BONUS: f32 = 0.12;
+/// Most characters of one quoted sentence.
+const MAX_QUOTE_CHARS: usize = 600;
+
+struct Unit {
+    passage: usize,
+    start: usize,
+    text: String,
+    near: f32,
+    words: HashSet<String>,
+}
+
+/// The text of the answer with its markers; `None` when the passages do not bear on the question.
+pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> PortResult<Option<String>> {
+    let asked = subject_words(&plan.question);
+    let mut units: Vec<Unit> = Vec::new();
+    for (at, passage) in context.passages.iter().enumerate() {
+        for span in units_of(&passage.text) {
+            let text = passage.text[span.0..span.1].to_owned();
+            let held: HashSet<String> = subject_words(&text).into_iter().collect();
+            units.push(Unit {
+                passage: at,
+                start: span.0,
+                near: 0.0,
+                words: asked
+                    .iter()
+                    .filter(|word| held.contains(*word))
+                    .cloned()
+                    .collect(),
+                text,
+            });
+        }
+    }
+    let best = match &desk.ports.reranker {
+        Some(reranker) if !units.is_empty() => {
+            let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
+            let scores = reranker.score(&plan.question, &texts, &desk.run.cancel).await?;
+            for (unit, score) in units.iter_mut().zip(&scores) {
+                unit.near = *score;
+            }
+            scores.into_iter().reduce(f32::max)
+        }
+        _ => None,
+    };
+    if too_weak(&plan.question, &context.passages, best) {
+        return Ok(None);
+    }
+    let mut chosen = choose(&units, &asked, desk.settings.answer.quotes as usize);
+    chosen.sort_by_key(|at| (units[*at].passage, units[*at].start));
+    let quotes: Vec<String> = chosen
+        .into_iter()
+        .map(|at| cited(&units[at].text, units[at].passage + 1))
+        .collect();
+    Ok((!quotes.is_empty()).then(|| quotes.join("\n\n")))
+}
+
+/// Every sentence with its citation.
+fn cited(text: &str, n: usize) -> String {
+    let sentences = sentences(text).into_iter();
+    sentences
+        .map(|span| format!("{} [{n}]", escape(&text[span])))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn units_of(text: &str) -> Vec<(usize, usize)> {
+    units(text)
+        .into_iter()
+        .filter_map(|span| {
+            let unit = &text[span.clone()];
+            let start = span.start
+                + (unit.len()
+                    - unit
+                        .trim_start_matches(['#', '>', '*', '-', '|', ' ', '\t'])
+                        .len());
+            let end = text[start..span.end]
+                .char_indices()
+                .nth(MAX_QUOTE_CHARS)
+                .map_or(span.end, |(at, _)| start + at);
+            (text[start..end].chars().filter(|c| c.is_alphanumeric()).count() >= 3).then_some((start, end))
+        })
+        .collect()
+}
+
+/// Greedily the sentences that add most: near to the question, holding its words, best those no earlier one held.
+fn choose(units: &[Unit], asked: &[String], most: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut held: HashSet<&String> = HashSet::new();
+    let mut best = 0.0_f32;
+    #[expect(clippy::cast_precision_loss, reason = "small counts")]
+    let value = |unit: &Unit, held: &HashSet<&String>| {
+        let new = unit.words.iter().filter(|word| !held.contains(word)).count() as f32;
+        let old = unit.words.len() as f32 - new;
+        let share = (new + 0.5 * old) / asked.len().max(1) as f32;
+        NEARNESS * unit.near + (1.0 - NEARNESS) * share + RANK_BONUS / (1 + unit.passage) as f32
+    };
+    while chosen.len() < most {
+        let next = (0..units.len())
+            .filter(|at| {
+                !chosen
+                    .iter()
+                    .any(|taken| *taken == *at || units[*taken].text == units[*at].text)
+            })
+            .max_by(|a, b| {
+                value(&units[*a], &held)
+                    .total_cmp(&value(&units[*b], &held))
+                    .then(b.cmp(a))
+            });
+        let Some(next) = next else { break };
+        let worth = value(&units[next], &held);
+        best = best.max(worth);
+        if worth < best * NEAR_THE_BEST {
+            break;
+        }
+        held.extend(&units[next].words);
+        chosen.push(next);
+    }
+    chosen
+}

@@ -1,0 +1,130 @@
+//! The types a question moves through.
+
+use crate::ports::Scope;
+use adrag_contract::{Citation, Claim, Grounding, Passage, QuestionKind, Store, Turn};
+
+/// A question as it was asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The words.
+    pub text: String,
+    /// The turns before it, oldest first.
+    pub history: Vec<Turn>,
+    /// Which documents may answer it.
+    pub scope: Scope,
+}
+
+/// What will be done for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Whether the documents are searched.
+    pub retrieve: bool,
+    /// The question's form.
+    pub kind: QuestionKind,
+    /// The question made independent of the conversation.
+    pub question: String,
+    /// What is searched for; the question itself first.
+    pub queries: Vec<String>,
+    /// Sampling temperature of the answer; rises with every pass.
+    pub temperature: f32,
+    /// What the check of the pass before found wanting.
+    pub critique: Vec<String>,
+    /// An answer that needs no documents, where a rule knows it.
+    pub direct_answer: Option<String>,
+}
+
+impl Plan {
+    /// The plan of the next pass, when the review asks for one and something can change.
+    pub fn after(&self, review: &Review) -> Option<Self> {
+        if !review.retry {
+            return None;
+        }
+        let mut next = self.clone();
+        for query in &review.missing {
+            if !next.queries.contains(query) {
+                next.queries.push(query.clone());
+            }
+        }
+        next.critique.clone_from(&review.issues);
+        next.temperature = (self.temperature + 0.3).min(1.0);
+        (next.queries != self.queries || next.critique != self.critique).then_some(next)
+    }
+
+    /// What differs from the plan before, for people.
+    pub fn changes_from(&self, before: &Self) -> Vec<String> {
+        let mut changes: Vec<String> = self
+            .queries
+            .iter()
+            .filter(|query| !before.queries.contains(query))
+            .map(|query| format!("also searches for \"{query}\""))
+            .collect();
+        if self.critique != before.critique {
+            changes.push("the answer is told what was wrong".to_owned());
+        }
+        changes
+    }
+}
+
+/// Hits of every list, before fusion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candidates {
+    /// The lists.
+    pub lists: Vec<crate::fuse::RankedList>,
+    /// Stores that did not answer.
+    pub down: Vec<Store>,
+}
+
+/// Distinct passages, in fused order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pool {
+    /// The passages.
+    pub passages: Vec<Passage>,
+}
+
+/// Passages in order of relevance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankedPassages {
+    /// Those kept for the answer, best first.
+    pub kept: Vec<Passage>,
+    /// The rest, best first.
+    pub rest: Vec<Passage>,
+}
+
+/// The evidence as it is numbered for the answer: number `n` is `passages[n - 1]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// Numbered passages.
+    pub passages: Vec<Passage>,
+    /// Relevant passages that did not fit.
+    pub left_out: Vec<Passage>,
+}
+
+/// An answer before it is checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// The text, every `[n]` valid.
+    pub text: String,
+    /// What the numbers point at.
+    pub citations: Vec<Citation>,
+    /// True when the documents do not say.
+    pub abstained: bool,
+    /// True when no document was looked into.
+    pub direct: bool,
+}
+
+/// What the check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Review {
+    /// The sentences.
+    pub claims: Vec<Claim>,
+    /// Whether the answer stands.
+    pub grounding: Grounding,
+    /// Confidence, where something measured it.
+    pub confidence: Option<f32>,
+    /// What is wrong or missing.
+    pub issues: Vec<String>,
+    /// What to search for in another pass.
+    pub missing: Vec<String>,
+    /// Whether another pass could help.
+    pub retry: bool,
+}

@@ -1,0 +1,140 @@
+//! Ingesting files as a run.
+
+use super::Engine;
+use crate::ingest::{IngestRequest, ingest};
+use crate::ports::PortError;
+use crate::run::{Budget, RunContext};
+use adrag_contract::{
+    AddFilesRequest, AppError, CollectionName, DocumentId, ErrorCode, Event, RunId, RunKind, RunOutcome,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+impl Engine {
+    /// Starts ingesting files and folders. A second ingestion waits for the first. Files of the collection that an
+    /// earlier end left unfinished are done after them.
+    ///
+    /// # Errors
+    /// When there is no file at all, or the name of the collection is empty. A path that cannot be read is a failed
+    /// document of the run.
+    pub async fn add_files(self: &Arc<Self>, request: AddFilesRequest) -> Result<RunId, AppError> {
+        if request.collection.as_str().trim().is_empty() {
+            return Err(AppError::new(
+                ErrorCode::InvalidRequest,
+                "the name of the collection is empty",
+            ));
+        }
+        let mut files = Vec::new();
+        for path in &request.paths {
+            match self.ports.parser.list(path).await {
+                Ok(found) => files.extend(found),
+                // The file fails with its reason; the others go on.
+                Err(_) => files.push(path.clone()),
+            }
+        }
+        if files.is_empty() {
+            return Err(
+                AppError::new(ErrorCode::InvalidRequest, "there are no files to add")
+                    .with_hint("choose files, or a folder that holds some"),
+            );
+        }
+        let unfinished = self.ports.catalog.unfinished().await?;
+        files.extend(
+            unfinished
+                .into_iter()
+                .filter(|unfinished| unfinished.collection == request.collection)
+                .map(|unfinished| unfinished.path),
+        );
+        Ok(self.start(files, request.collection))
+    }
+
+    /// Goes on with what an earlier end left unfinished; nothing when there is nothing. One run a collection, of which
+    /// the last is returned.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub async fn resume(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
+        let unfinished = self.ports.catalog.unfinished().await?;
+        let mut collections: Vec<CollectionName> = Vec::new();
+        for document in &unfinished {
+            if !collections.contains(&document.collection) {
+                collections.push(document.collection.clone());
+            }
+        }
+        let mut last = None;
+        for collection in collections {
+            let files = unfinished
+                .iter()
+                .filter(|document| document.collection == collection)
+                .map(|document| document.path.clone())
+                .collect();
+            last = Some(self.start(files, collection));
+        }
+        Ok(last)
+    }
+
+    /// Tries a document again.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub async fn retry_document(self: &Arc<Self>, document: &DocumentId) -> Result<RunId, AppError> {
+        let document = self.known_document(document).await?;
+        Ok(self.start(vec![document.path], document.collection))
+    }
+
+    fn start(self: &Arc<Self>, files: Vec<String>, collection: CollectionName) -> RunId {
+        let mut seen = HashSet::new();
+        let files: Vec<String> = files
+            .into_iter()
+            .filter(|file| seen.insert(file.clone()))
+            .collect();
+        let run = self.ports.clock.new_run_id();
+        let cancel = CancellationToken::new();
+        self.runs.begin(&run, cancel.clone());
+        let settings = self.current_settings();
+        let context = RunContext::new(
+            run.clone(),
+            self.ports.clock.clone(),
+            self.runs.clone(),
+            cancel,
+            Budget::new(0),
+        );
+        context.emit(Event::RunStarted {
+            kind: RunKind::Ingest {
+                files: files.len() as u64,
+                collection: collection.clone(),
+            },
+        });
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let turn = tokio::select! {
+                biased;
+                () = context.cancel.cancelled() => None,
+                turn = engine.ingesting.lock() => Some(turn),
+            };
+            let last = match turn {
+                None => Event::RunCancelled {
+                    documents: Vec::new(),
+                },
+                Some(_turn) => {
+                    let request = IngestRequest { files, collection };
+                    let ingested = ingest(&context, &engine.ports, &settings, request).await;
+                    match ingested.error {
+                        None => Event::RunFinished {
+                            outcome: RunOutcome::Ingested {
+                                documents: ingested.reports,
+                            },
+                        },
+                        Some(error) if error.is_cancelled() => Event::RunCancelled {
+                            documents: ingested.reports,
+                        },
+                        Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
+                    }
+                }
+            };
+            context.emit(last);
+        });
+        run
+    }
+}

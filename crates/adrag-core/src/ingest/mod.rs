@@ -1,0 +1,27 @@
+//! Ingestion: files become searchable documents, each complete in all stores or in none.
+//!
+//! The catalogue first, projections after, and a generation is published last. Nothing here knows a vendor; what is
+//! left half done by a sudden end is mended by [`crate::reconcile`].
+
+mod document;
+mod files;
+
+pub use files::{IngestRequest, ingest};
+
+use crate::chunk::CHUNKER_VERSION;
+use crate::engine::Ports;
+use adrag_contract::ChunkingSettings;
+
+/// Everything that decides what an index holds: two documents of different fingerprints do not mix.
+pub fn fingerprint(ports: &Ports, chunking: &ChunkingSettings) -> String {
+    let embedder = ports
+        .embedder
+        .as_ref()
+        .map_or("no embedder", |embedder| embedder.info().fingerprint.as_str());
+    format!(
+        "{}|{CHUNKER_VERSION}:{}:{}|{embedder}",
+        ports.parser.fingerprint(),
+        chunking.max_tokens,
+        chunking.overlap_tokens
+    )
+}

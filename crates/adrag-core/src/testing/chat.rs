@@ -1,1 +1,0 @@
-//! The fake and the conformance suite of this port.

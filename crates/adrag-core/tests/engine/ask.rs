@@ -1,0 +1,243 @@
+//! Questions: the eight stages, each engine, each failure, each stop.
+
+use crate::bench::{Bench, down, request, shape, view};
+use adrag_contract::{EngineId, ErrorCode, Grounding, RowStatus, RunStatus, StageId, Verdict};
+use adrag_core::ports::PortError;
+use adrag_core::testing::chat::FakeReply;
+use std::time::{Duration, Instant};
+
+const PUMP: (&str, &str) = (
+    "/docs/pump.txt",
+    "The bilge pump HX-40 uses seal kit SK-131-A. The kit is kept in bin C-04.\n\nThe pump was overhauled in April.",
+);
+const HARBOUR: (&str, &str) = (
+    "/docs/harbour.txt",
+    "The harbour of Marlowe was closed on Monday because of ice.",
+);
+
+fn text(reply: &str) -> FakeReply {
+    FakeReply::Text(reply.to_owned())
+}
+
+fn critic(grounded: bool) -> FakeReply {
+    FakeReply::Json(serde_json::json!({
+        "grounded": grounded, "confidence": 0.9, "issues": if grounded { vec![] } else { vec!["no bin is named"] },
+        "missing": if grounded { vec![] } else { vec!["bin of the seal kit"] }, "should_retry": !grounded
+    }))
+}
+
+#[tokio::test]
+async fn quotes_answer_with_verbatim_cited_sentences() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP, HARBOUR]).await;
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
+    insta::assert_json_snapshot!("quotes", shape(&events));
+    let view = view(&events);
+    let answer = view.answer.unwrap();
+    assert!(answer.text.contains("SK-131-A"), "{}", answer.text);
+    assert_eq!(answer.grounding, Grounding::Grounded);
+    assert!(answer.citations.iter().any(|citation| citation.path == PUMP.0));
+    assert!(
+        answer
+            .claims
+            .iter()
+            .all(|claim| claim.verdict == Verdict::Supported)
+    );
+    assert!(
+        view.rows.iter().all(|row| row.status != RowStatus::Waiting),
+        "all eight stages report"
+    );
+}
+
+#[tokio::test]
+async fn what_the_documents_do_not_say_is_an_answer_without_citations() {
+    let bench = Bench::new().await;
+    bench.add(&[HARBOUR]).await;
+    let events = bench
+        .ask("Who won the football championship of 1974?", EngineId::Quotes)
+        .await;
+    let answer = view(&events).answer.unwrap();
+    assert!(answer.abstained);
+    assert!(answer.citations.is_empty());
+}
+
+#[tokio::test]
+async fn a_greeting_and_arithmetic_look_into_no_document() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP]).await;
+    for (question, expect) in [
+        ("Hi there! How are you today?", "Hello"),
+        ("What is 17 times 23?", "391"),
+    ] {
+        let events = bench.ask(question, EngineId::Quotes).await;
+        let view = view(&events);
+        let answer = view.answer.clone().unwrap();
+        assert!(answer.text.contains(expect), "{}", answer.text);
+        assert!(answer.direct && answer.citations.is_empty());
+        assert_eq!(view.row(StageId::Retrieval).status, RowStatus::Skipped);
+    }
+}
+
+#[tokio::test]
+async fn a_model_streams_a_cited_answer_and_the_critic_checks_it() {
+    let replies = [
+        text("The HX-40 takes SK-131-A [1]. See [7] and [0]."),
+        critic(true),
+    ];
+    let bench = Bench::with_replies(replies).await;
+    bench.add(&[PUMP]).await;
+    let events = bench.ask("Which seal kit?", EngineId::Openai).await;
+    insta::assert_json_snapshot!("model", shape(&events));
+    let answer = view(&events).answer.unwrap();
+    assert!(
+        !answer.text.contains("[7]") && !answer.text.contains("[0]"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(answer.citations.len(), 1);
+    assert_eq!(
+        answer.grounding,
+        Grounding::NotGrounded,
+        "a sentence without a citation is not grounded"
+    );
+}
+
+#[tokio::test]
+async fn a_rejected_answer_is_tried_again_with_more_evidence() {
+    let replies = [
+        text("The kit is somewhere [1]."),
+        critic(false),
+        text("The kit is kept in bin C-04 [1]."),
+        critic(true),
+    ];
+    let bench = Bench::with_replies(replies).await;
+    bench.add(&[PUMP]).await;
+    let events = bench.ask("Where is the kit?", EngineId::Openai).await;
+    insta::assert_json_snapshot!("retry", shape(&events));
+    let asked: Vec<String> = bench
+        .model
+        .requests()
+        .iter()
+        .map(|request| request.messages[0].content.clone())
+        .collect();
+    assert_ne!(asked[0], asked[2], "a second try differs from the first");
+    assert!(
+        asked[2].contains("no bin is named"),
+        "the critique reaches the model"
+    );
+    assert!(view(&events).answer.unwrap().text.contains("C-04"));
+}
+
+#[tokio::test]
+async fn a_store_that_is_down_degrades_the_run_and_is_named() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP]).await;
+    bench.keywords.faults.fail_next(down("the keyword index"));
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
+    insta::assert_json_snapshot!("store_down", shape(&events));
+    let view = view(&events);
+    assert_eq!(view.row(StageId::Retrieval).status, RowStatus::Degraded);
+    assert!(view.answer.unwrap().text.contains("SK-131-A"));
+}
+
+#[tokio::test]
+async fn all_stores_down_end_the_run_with_the_reason() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP]).await;
+    bench.keywords.faults.fail_next(down("the keyword index"));
+    bench.vectors.faults.fail_next(down("the vector index"));
+    bench.graph.fail_next(down("the graph"));
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
+    let view = view(&events);
+    assert_eq!(view.status, RunStatus::Failed);
+    assert_eq!(view.error.unwrap().code, ErrorCode::StoreFailed);
+}
+
+#[tokio::test]
+async fn a_failed_critic_leaves_the_answer_unverified() {
+    let broken = PortError::transient(ErrorCode::Timeout, "the server was silent");
+    let bench = Bench::with_replies([text("Kit SK-131-A it is [1]."), FakeReply::Fails(broken)]).await;
+    bench.add(&[PUMP]).await;
+    let events = bench.ask("Which seal kit?", EngineId::Openai).await;
+    let view = view(&events);
+    assert_eq!(view.row(StageId::Reflect).status, RowStatus::Degraded);
+    assert_eq!(view.answer.unwrap().grounding, Grounding::Unverified);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_keeps_what_there_was() {
+    let broken = PortError::transient(ErrorCode::BadReply, "the connection was cut");
+    let pieces = vec!["The HX-40 takes SK-131-A [1]".to_owned(), " and".to_owned()];
+    let bench = Bench::with_replies([FakeReply::BreaksOff(pieces, broken)]).await;
+    bench.add(&[PUMP]).await;
+    let events = bench.ask("Which seal kit?", EngineId::Openai).await;
+    let view = view(&events);
+    assert_eq!(view.status, RunStatus::Failed);
+    let partial = view.answer.unwrap();
+    assert_eq!(partial.text, "The HX-40 takes SK-131-A [1] and");
+    assert_eq!(partial.citations.len(), 1);
+    assert_eq!(partial.broken_off.unwrap().message, "the connection was cut");
+}
+
+#[tokio::test]
+async fn stop_ends_a_hanging_model_at_once_and_the_next_question_runs() {
+    let bench = Bench::with_replies([FakeReply::Hangs, text("It takes SK-131-A [1]."), critic(true)]).await;
+    bench.add(&[PUMP]).await;
+    let run = bench
+        .engine
+        .ask(request("Which seal kit?", EngineId::Openai))
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let pressed = Instant::now();
+    assert!(bench.engine.cancel(&run));
+    bench.engine.wait(&run).await.unwrap();
+    // Not a measurement: a stop that waits for the server would never return at all.
+    assert!(pressed.elapsed() < Duration::from_secs(5));
+    assert_eq!(view(&bench.events(&run).await).status, RunStatus::Cancelled);
+    assert!(!bench.engine.cancel(&run), "it is over");
+    let events = bench.ask("Which seal kit?", EngineId::Openai).await;
+    assert_eq!(view(&events).status, RunStatus::Finished);
+}
+
+#[tokio::test]
+async fn the_history_replays_a_run_exactly() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP]).await;
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
+    let run = events[0].run.clone();
+    for _ in 0..100 {
+        if !bench.engine.list_runs().await.unwrap().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let listed = bench.engine.list_runs().await.unwrap();
+    assert_eq!(listed[0].question, "Which seal kit does the HX-40 use?");
+    assert_eq!(bench.engine.run_snapshot(&run).await.unwrap(), events);
+}
+
+#[tokio::test]
+async fn an_empty_question_and_an_unknown_collection_are_refused() {
+    let bench = Bench::new().await;
+    let empty = bench
+        .engine
+        .ask(request("  ", EngineId::Quotes))
+        .await
+        .unwrap_err();
+    assert_eq!(empty.code, ErrorCode::InvalidRequest);
+    let mut elsewhere = request("Which seal kit?", EngineId::Quotes);
+    elsewhere.collection = Some("nowhere".into());
+    assert_eq!(
+        bench.engine.ask(elsewhere).await.unwrap_err().code,
+        ErrorCode::NotFound
+    );
+}

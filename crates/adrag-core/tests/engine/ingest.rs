@@ -1,0 +1,202 @@
+//! Ingestion: each file its own fate, nothing twice, nothing half.
+
+use crate::bench::{Bench, down, shape};
+use adrag_contract::{AddFilesRequest, CollectionName, DocumentState, ErrorCode, Store};
+use adrag_core::engine::{SearchRequest, reports_of};
+use adrag_core::ports::{EntityGraph, KeywordIndex, PortError, VectorIndex};
+use std::time::Duration;
+
+async fn counts(bench: &Bench) -> (u64, u64, u64) {
+    (
+        bench.vectors.count().await.unwrap(),
+        bench.keywords.count().await.unwrap(),
+        bench.graph.count().await.unwrap().chunks,
+    )
+}
+
+#[tokio::test]
+async fn a_file_becomes_ready_in_all_three_stores() {
+    let bench = Bench::new().await;
+    bench.parser.put("/a.txt", "The pump HX-40 runs. It runs well.");
+    let events = bench.ingest(&["/a.txt"]).await;
+    insta::assert_json_snapshot!("ingest", shape(&events));
+    let reports = reports_of(events.last().unwrap());
+    assert_eq!(reports[0].state, DocumentState::Ready);
+    assert_eq!(counts(&bench).await, (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_bad_file_fails_alone_and_an_empty_one_is_empty() {
+    let bench = Bench::new().await;
+    bench.parser.put("/bad.pdf", "x");
+    bench.parser.fail(
+        "/bad.pdf",
+        PortError::rejected(ErrorCode::UnreadableFile, "is not a readable PDF"),
+    );
+    let reports = bench
+        .add(&[("/a.txt", "One."), ("/empty.txt", "  "), ("/b.txt", "Two.")])
+        .await;
+    assert_eq!(reports[1].state, DocumentState::Empty);
+    let events = bench.ingest(&["/bad.pdf", "/missing.txt", "/a.txt"]).await;
+    let reports = reports_of(events.last().unwrap());
+    assert_eq!(reports[0].state, DocumentState::Failed);
+    assert!(reports[0].reason.as_ref().unwrap().contains("not a readable PDF"));
+    assert_eq!(reports[1].state, DocumentState::Failed);
+    assert_eq!(reports[2].state, DocumentState::Ready);
+    assert_eq!(counts(&bench).await, (2, 2, 2));
+}
+
+#[tokio::test]
+async fn the_same_bytes_again_embed_nothing() {
+    let bench = Bench::new().await;
+    bench.add(&[("/a.txt", "The pump runs.")]).await;
+    let before = bench.embedder.embedded();
+    let reports = bench.add(&[("/a.txt", "The pump runs.")]).await;
+    assert_eq!(reports[0].state, DocumentState::Ready);
+    assert_eq!(bench.embedder.embedded(), before);
+    assert_eq!(counts(&bench).await, (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_changed_file_replaces_its_old_text_everywhere() {
+    let bench = Bench::new().await;
+    let first = bench.add(&[("/a.txt", "Marker QUOKKA was here.")]).await;
+    let second = bench.add(&[("/a.txt", "Marker WOMBAT is here.")]).await;
+    assert_eq!(first[0].id, second[0].id, "it stays the same document");
+    assert!(!bench.finds("QUOKKA").await);
+    assert!(bench.finds("WOMBAT").await);
+    assert_eq!(counts(&bench).await, (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_new_version_that_cannot_be_read_leaves_the_old_one_searchable() {
+    let bench = Bench::new().await;
+    bench.add(&[("/a.txt", "Marker QUOKKA was here.")]).await;
+    bench.parser.put("/a.txt", "other bytes");
+    bench.parser.fail(
+        "/a.txt",
+        PortError::rejected(ErrorCode::UnreadableFile, "is damaged"),
+    );
+    let events = bench.ingest(&["/a.txt"]).await;
+    assert_eq!(reports_of(events.last().unwrap())[0].state, DocumentState::Failed);
+    assert!(bench.finds("QUOKKA").await);
+}
+
+#[tokio::test]
+async fn two_collections_with_the_same_file_do_not_touch_each_other() {
+    let bench = Bench::new().await;
+    bench.parser.put("/a.txt", "Marker QUOKKA was here.");
+    for name in ["one", "two"] {
+        let request = AddFilesRequest {
+            paths: vec!["/a.txt".to_owned()],
+            collection: CollectionName::new(name),
+        };
+        let run = bench.engine.add_files(request).await.unwrap();
+        bench.engine.wait(&run).await.unwrap();
+    }
+    assert_eq!(counts(&bench).await, (2, 2, 2));
+    bench
+        .engine
+        .clear_documents(Some(&CollectionName::new("one")))
+        .await
+        .unwrap();
+    assert_eq!(counts(&bench).await, (1, 1, 1));
+    let reply = bench
+        .engine
+        .search(SearchRequest {
+            question: "QUOKKA".to_owned(),
+            stores: Store::LOCAL.to_vec(),
+            rerank: None,
+            top: 5,
+            collection: Some(CollectionName::new("two")),
+        })
+        .await
+        .unwrap();
+    assert_eq!(reply.hits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_deleted_document_is_found_nowhere() {
+    let bench = Bench::new().await;
+    let reports = bench
+        .add(&[("/a.txt", "Marker QUOKKA was here."), ("/b.txt", "Another text.")])
+        .await;
+    bench
+        .engine
+        .delete_documents(&[reports[0].id.clone().unwrap()])
+        .await
+        .unwrap();
+    assert!(!bench.finds("QUOKKA").await);
+    assert_eq!(counts(&bench).await, (1, 1, 1));
+    let gone = bench
+        .engine
+        .delete_documents(&[reports[0].id.clone().unwrap()])
+        .await
+        .unwrap_err();
+    assert_eq!(gone.code, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn an_embedder_that_dies_leaves_nothing_of_its_document() {
+    let bench = Bench::new().await;
+    bench.parser.put("/a.txt", "Marker QUOKKA was here.");
+    bench.embedder.fail_next(down("the embedder"));
+    let events = bench.ingest(&["/a.txt"]).await;
+    assert_eq!(reports_of(events.last().unwrap())[0].state, DocumentState::Failed);
+    assert_eq!(counts(&bench).await, (0, 0, 0));
+    let again = bench.add(&[("/a.txt", "Marker QUOKKA was here.")]).await;
+    assert_eq!(again[0].state, DocumentState::Ready);
+}
+
+#[tokio::test]
+async fn a_stopped_ingestion_keeps_what_was_done_and_takes_back_the_rest() {
+    let bench = Bench::new().await;
+    for n in 0..20 {
+        bench
+            .parser
+            .put(&format!("/{n}.txt"), &format!("Document number {n} says things."));
+    }
+    bench.parser.delay("/5.txt", Duration::from_secs(600));
+    let paths = (0..20).map(|n| format!("/{n}.txt")).collect();
+    let request = AddFilesRequest {
+        paths,
+        collection: CollectionName::default(),
+    };
+    let run = bench.engine.add_files(request).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(bench.engine.cancel(&run));
+    let last = bench.engine.wait(&run).await.unwrap();
+    let ready = reports_of(&last)
+        .iter()
+        .filter(|report| report.state == DocumentState::Ready)
+        .count() as u64;
+    assert_eq!(ready, 5);
+    assert_eq!(counts(&bench).await, (ready, ready, ready));
+    let documents = bench.engine.list_documents(None).await.unwrap();
+    assert_eq!(documents.len() as u64, ready, "nothing half done is listed");
+}
+
+#[tokio::test]
+async fn two_ingestions_at_once_both_finish() {
+    let bench = Bench::new().await;
+    for n in 0..10 {
+        bench
+            .parser
+            .put(&format!("/{n}.txt"), &format!("Document number {n} says things."));
+    }
+    let request = |range: std::ops::Range<u32>| AddFilesRequest {
+        paths: range.map(|n| format!("/{n}.txt")).collect(),
+        collection: CollectionName::default(),
+    };
+    let first = bench.engine.add_files(request(0..5)).await.unwrap();
+    let second = bench.engine.add_files(request(5..10)).await.unwrap();
+    for run in [first, second] {
+        let last = bench.engine.wait(&run).await.unwrap();
+        assert!(
+            reports_of(&last)
+                .iter()
+                .all(|report| report.state == DocumentState::Ready)
+        );
+    }
+    assert_eq!(counts(&bench).await, (10, 10, 10));
+}

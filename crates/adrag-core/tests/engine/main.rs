@@ -1,0 +1,7 @@
+//! The engine over fakes of every port: runs from their first to their last event.
+#![allow(clippy::unwrap_used)]
+
+mod ask;
+mod bench;
+mod ingest;
+mod recover;

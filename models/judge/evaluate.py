@@ -1,0 +1,304 @@
+"""Measure the judge: `select` on held-out validation questions writes judge.toml, `final` on the measuring sets prints RESULTS.
+
+    python evaluate.py select --work WORK_FOLDER [--data DATA_FOLDER]
+    python evaluate.py final  --work WORK_FOLDER [--data DATA_FOLDER]
+
+Reranking: the top 30 of RRF(BM25, embedder) in the order of the fused list, of the judge alone and of the blend; nDCG@10 with
+paired bootstrap intervals over seeded query samples. Support: AUROC of hallucinated answers, an answer's score folded from its
+sentences, a sentence's score the best of its five-sentence windows (the six windows that share most words are read).
+`select` never sees a measuring set; `final` chooses nothing.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from data import RANKED, SEED, SUBSETS, clean, collection, data_folder, encode, held_out, jsonl, load_tokenizer, overlap, rows, windows
+from retrieval import Bm25, Dense, fuse, ndcg, top
+
+HERE = Path(__file__).resolve().parent
+DEPTH, LIMIT = 30, 256
+TRANSFER = ["expertqa", "emanual", "delucionqa"]
+BASELINES = ["gpt3_adherence", "ragas_faithfulness", "trulens_groundedness"]
+
+
+class Scorer:
+    """Both logits of (first, second) pairs from an ONNX file, one thread, length-sorted batches; cached by the file's hash."""
+
+    def __init__(self, model: Path, work: Path, tokenizer):
+        import onnxruntime as runtime
+
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self.session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self.tokenizer = tokenizer
+        self.path = work / f"scores-{hashlib.sha256(model.read_bytes()).hexdigest()[:12]}.npz"
+        self.known: dict[str, np.ndarray] = {}
+        if self.path.exists():
+            stored = np.load(self.path)
+            self.known = dict(zip(stored["keys"].tolist(), stored["logits"]))
+
+    def __call__(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        keys = [hashlib.sha256(f"{LIMIT}\0{a}\0{b}".encode()).hexdigest()[:20] for a, b in pairs]
+        new = {k: encode(self.tokenizer, a, b, LIMIT, 96) for k, (a, b) in zip(keys, pairs) if k not in self.known}
+        order = sorted(new, key=lambda k: len(new[k][0]))
+        for at in range(0, len(order), 4):
+            batch = order[at : at + 4]
+            width = max(len(new[k][0]) for k in batch)
+            ids, mask, segments = (np.zeros((len(batch), width), dtype=np.int64) for _ in range(3))
+            for row, k in enumerate(batch):
+                pieces, first = new[k]
+                ids[row, : len(pieces)], mask[row, : len(pieces)], segments[row, first : len(pieces)] = pieces, 1, 1
+            found = self.session.run(None, {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments})
+            self.known.update(zip(batch, np.stack(found, axis=1)))
+        if new:
+            np.savez(self.path, keys=np.array(list(self.known)), logits=np.stack(list(self.known.values())))
+        return np.stack([self.known[k] for k in keys])
+
+
+# ---------------------------------------------------------------- ranking
+
+
+def candidate_lists(data: Path, name: str, dense: Dense, wanted, count: int) -> list[dict]:
+    """Seeded sample of queries with the top 30 of the fused list: texts, normalised RRF scores and the gains."""
+    ids, texts, queries, qrels = collection(data, name)
+    queries = [q for q in queries if q["_id"] in qrels and wanted(q)]
+    queries = random.Random(SEED).sample(queries, min(count, len(queries)))
+    slug = name.replace("/", "_")
+    vectors, asked, bm25 = dense.vectors(slug, texts), dense.vectors(f"q_{slug}_{len(queries)}", [q["text"] for q in queries]), Bm25(texts)
+    out = []
+    for query, vector in zip(queries, asked):
+        lexical, semantic = top(bm25.scores(query["text"]), 100), top(vectors @ vector, 100)
+        fused = fuse([lexical, semantic])
+        out.append({"query": query["text"], "ids": [ids[i] for i, _ in fused], "texts": [texts[i] for i, _ in fused[:DEPTH]],
+                    "rrf": np.array([s * 30.5 for _, s in fused[:DEPTH]]), "gains": qrels[query["_id"]]})
+    return out
+
+
+def reranked(item: dict, scores: np.ndarray) -> float:
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    return ndcg([item["ids"][i] for i in order] + item["ids"][DEPTH:], item["gains"])
+
+
+def blended(rrf: np.ndarray, logits: np.ndarray, blend: dict) -> np.ndarray:
+    """(1 - weight) x normalised RRF score + weight x sigmoid(slope x logit + bias)."""
+    return (1 - blend["weight"]) * rrf + blend["weight"] * sigmoid(blend["slope"] * logits + blend["bias"])
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def bootstrap(difference: np.ndarray, times: int = 4000) -> tuple[float, float]:
+    """95 % interval of the mean by resampling."""
+    dice = np.random.default_rng(SEED)
+    means = difference[dice.integers(0, len(difference), (times, len(difference)))].mean(1)
+    return float(np.percentile(means, 2.5)), float(np.percentile(means, 97.5))
+
+
+# ---------------------------------------------------------------- support
+
+
+def sentence_pairs(row: dict, form: str, most: int = 6) -> list[list[tuple[str, str]]]:
+    """For every answer sentence the pairs with its best windows."""
+    parts = [text for doc in row["docs"] if doc for _, text in windows(doc)]
+    out = []
+    for _, claim in row["sentences"]:
+        best = sorted(parts, key=lambda w: -overlap(claim, w))[:most]
+        first = f"{row['question']} {claim}" if form == "question" else claim
+        out.append([(first, w) for w in best])
+    return out
+
+
+def sentence_scores(source: list[dict], scorer: Scorer, form: str) -> list[np.ndarray]:
+    """Per row the support logit of each sentence (best window)."""
+    grouped = [sentence_pairs(row, form) for row in source]
+    scorer([p for row in grouped for s in row for p in s])
+    return [np.array([scorer(s)[:, 1].max() for s in row]) if row else np.zeros(1) for row in grouped]
+
+
+FOLDS = {
+    "min": lambda s: s.min(),
+    "mean": lambda s: s.mean(),
+    "softmin": lambda s: -np.log(np.mean(np.exp(-s))),
+    "min+mean": lambda s: 0.5 * s.min() + 0.5 * s.mean(),
+    "mean probability": lambda s: sigmoid(s).mean(),
+    "product": lambda s: np.log(sigmoid(s)).sum(),
+}
+
+
+def auroc(bad: np.ndarray, risk: np.ndarray) -> float:
+    """Chance that a bad row has more risk than a good one; ties count half; NaN rows are left out."""
+    keep = ~np.isnan(risk)
+    bad, risk = bad[keep], risk[keep]
+    above = risk[bad][:, None] - risk[~bad][None, :]
+    return float(((above > 0) + 0.5 * (above == 0)).mean()) if bad.any() and (~bad).any() else float("nan")
+
+
+def platt(logits: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Slope and bias of the calibrated probability."""
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=1e4).fit(logits[:, None], labels)
+    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
+
+
+def calibration_error(p: np.ndarray, y: np.ndarray, bins: int = 10) -> float:
+    at = np.minimum((p * bins).astype(int), bins - 1)
+    return float(sum(abs(p[at == b].mean() - y[at == b].mean()) * (at == b).mean() for b in range(bins) if (at == b).any()))
+
+
+# ---------------------------------------------------------------- the two commands
+
+
+def select(a, scorer: Scorer, dense: Dense) -> None:
+    """Calibration, blend and answer score from held-out validation questions, written to the manifest."""
+    sets = {}
+    for name in RANKED + TRANSFER:
+        wanted = lambda q: "-validation-" in q["_id"] and (name in TRANSFER or held_out(q["text"]))
+        sets[name] = candidate_lists(a.data, f"ragbench-derived/{name}", dense, wanted, a.queries)
+    items = [i for s in sets.values() for i in s]
+    for item in items:
+        item["logits"] = scorer([(item["query"], t) for t in item["texts"]])[:, 0]
+    # Unjudged passages of other questions count as negatives, as they do in the measure.
+    logits = np.concatenate([i["logits"] for i in items])
+    labels = np.concatenate([[d in i["gains"] for d in i["ids"][:DEPTH]] for i in items])
+    slope, bias = platt(logits, labels)
+    print(f"relevance: slope {slope:.4f} bias {bias:.4f} calibration error {calibration_error(sigmoid(slope * logits + bias), labels):.3f}")
+    tries = []
+    for heat in (1.0, 0.7, 0.5, 0.3):
+        for weight in np.arange(0, 1.01, 0.05):
+            blend = {"weight": float(weight), "slope": heat * slope, "bias": heat * bias}
+            gain = {n: np.mean([reranked(i, blended(i["rrf"], i["logits"], blend)) - reranked(i, i["rrf"]) for i in s]) for n, s in sets.items()}
+            # Half of the vote to collections that were trained on, half to those that were not.
+            home, away = np.mean([gain[n] for n in RANKED]), np.mean([gain[n] for n in TRANSFER])
+            tries.append((0.5 * home + 0.5 * away, home, away, heat, round(float(weight), 2), gain))
+    tries.sort(key=lambda t: -t[0])
+    for score, home, away, heat, weight, gain in tries[:6] + [t for t in tries if t[3] == 1.0 and t[4] in (0.2, 0.5, 0.8, 1.0)]:
+        print(f"blend heat {heat} weight {weight:.2f}: mean {score:+.4f} home {home:+.4f} transfer {away:+.4f}", {n: round(float(g), 3) for n, g in gain.items()})
+    # Of the blends within 0.002 of the best, the one that trusts the judge least.
+    chosen = min((t for t in tries if t[0] >= tries[0][0] - 0.002), key=lambda t: (t[4], -t[0]))
+    blend = {"weight": chosen[4], "slope": chosen[3] * slope, "bias": chosen[3] * bias}
+
+    held = [r for r in rows(a.data) if r["held"] and r["sentences"]]
+    bad = np.array([bool(r["unsupported"]) for r in held])
+    subset = np.array([r["subset"] for r in held])
+    best = None
+    for form in ("claim", "question"):
+        scores = sentence_scores(held, scorer, form)
+        flat = np.concatenate(scores)
+        good = np.concatenate([[k not in r["unsupported"] for k, _ in r["sentences"]] for r in held])
+        print(f"support, {form}: sentence AUROC {auroc(~good, -flat):.3f} over {len(flat)} sentences, {int((~good).sum())} unsupported")
+        calibration = platt(flat, good)
+        for fold, function in FOLDS.items():
+            risk = -np.array([function(calibration[0] * s + calibration[1]) for s in scores])
+            per = {n: auroc(bad[subset == n], risk[subset == n]) for n in SUBSETS}
+            value = 0.5 * auroc(bad, risk) + 0.5 * float(np.nanmean(list(per.values())))
+            print(f"  {fold}: pooled {auroc(bad, risk):.3f} mean of subsets {np.nanmean(list(per.values())):.3f}", {n: round(v, 2) for n, v in per.items()})
+            if best is None or value > best[0]:
+                best = (value, form, fold, calibration, calibration_error(sigmoid(calibration[0] * flat + calibration[1]), good))
+    _, form, fold, calibration, error = best
+    print(f"chosen: {form}, {fold}; support calibration error {error:.3f}")
+    size = a.model.stat().st_size
+    (HERE / "judge.toml").write_text(f'''# Manifest of judge.onnx. Probabilities: sigmoid(slope * logit + bias). Written by `evaluate.py select`.
+name = "adrag-judge"
+version = "{a.version}"
+file = "judge.onnx"
+sha256 = "{hashlib.sha256(a.model.read_bytes()).hexdigest()}"
+bytes = {size}
+licence = "Apache-2.0 code and start weights; see DATA_CARD.md for the data"
+inputs = ["input_ids", "attention_mask", "token_type_ids"]
+outputs = ["relevance", "support"]
+max_tokens = {LIMIT}
+first_max_tokens = 96
+lowercase = true
+
+[relevance]
+first = "question"
+second = "passage"
+slope = {slope:.6f}
+bias = {bias:.6f}
+
+[support]
+# first: "claim" is the sentence alone, "question" is the question, one space and the sentence.
+first = "{form}"
+second = "window of five sentences"
+slope = {calibration[0]:.6f}
+bias = {calibration[1]:.6f}
+fold = "{fold}"
+
+[blend]
+# score = (1 - weight) * fused / fused_max + weight * sigmoid(slope * logit + bias),
+# fused = sum of 1 / (60 + rank) over two rankings, fused_max = 2 / 61
+depth = {DEPTH}
+weight = {blend["weight"]}
+slope = {blend["slope"]:.6f}
+bias = {blend["bias"]:.6f}
+''')
+
+
+def final(a, scorer: Scorer, dense: Dense) -> None:
+    """Tables for RESULTS.md."""
+    manifest = tomllib.loads((HERE / "judge.toml").read_text())
+    blend = manifest["blend"]
+    print("| collection | queries | RRF | judge alone | blend | blend - RRF | 95 % interval |\n|---|---|---|---|---|---|---|")
+    sets = [("cranfield", a.queries), ("cisi", a.queries), ("npl-vaswani", a.queries)] + [(f"ragbench-derived/{n}", a.queries) for n in RANKED]
+    for name, count in sets:
+        items = candidate_lists(a.data, name, dense, lambda q: "ragbench" not in name or "-test-" in q["_id"], count)
+        table = []
+        for item in items:
+            logits = scorer([(item["query"], t) for t in item["texts"]])[:, 0]
+            table.append([reranked(item, item["rrf"]), reranked(item, logits), reranked(item, blended(item["rrf"], logits, blend))])
+        table = np.array(table)
+        low, high = bootstrap(table[:, 2] - table[:, 0])
+        mean = table.mean(0)
+        print(f"| {name} | {len(items)} | {mean[0]:.3f} | {mean[1]:.3f} | {mean[2]:.3f} | {mean[2] - mean[0]:+.3f} | [{low:+.3f}, {high:+.3f}] |", flush=True)
+    support = manifest["support"]
+    source = [clean(r, r["subset"]) | {b: r[b] for b in BASELINES} for r in jsonl(a.data / "ragbench" / "sample-open.jsonl")]
+    source = [r for r in source if r["sentences"]]
+    scores = sentence_scores(source, scorer, support["first"])
+    risk = -np.array([FOLDS[support["fold"]](support["slope"] * s + support["bias"]) for s in scores])
+    bad, subset = np.array([bool(r["unsupported"]) for r in source]), np.array([r["subset"] for r in source])
+    risks = {"judge": risk} | {b: -np.array([np.nan if r[b] is None else r[b] for r in source], dtype=float) for b in BASELINES}
+    names, dice = list(risks), np.random.default_rng(SEED)
+    print("\n| subset | rows (hallucinated) | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 2) + "|")
+    means = {n: [] for n in names}
+    draws = {n: [] for n in names}
+    for name in SUBSETS:
+        at = np.flatnonzero(subset == name)
+        cells = []
+        samples = [dice.choice(at, len(at)) for _ in range(1000)]
+        for n in names:
+            value = auroc(bad[at], risks[n][at])
+            drawn = np.array([auroc(bad[s], risks[n][s]) for s in samples])
+            draws[n].append(drawn), means[n].append(value)
+            cells.append(f"{value:.3f} [{np.nanpercentile(drawn, 2.5):.2f}, {np.nanpercentile(drawn, 97.5):.2f}]")
+        print(f"| {name} | {len(at)} ({int(bad[at].sum())}) | " + " | ".join(cells) + " |")
+    spread = {n: np.nanpercentile(np.nanmean(np.stack(draws[n]), axis=0), [2.5, 97.5]) for n in names}
+    print("| mean | | " + " | ".join(f"{np.mean(means[n]):.3f} [{spread[n][0]:.2f}, {spread[n][1]:.2f}]" for n in names) + " |")
+
+
+def main() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["select", "final"])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=data_folder())
+    parser.add_argument("--model", type=Path, default=HERE / "judge.onnx")
+    parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--version", default="1.0.0")
+    a = parser.parse_args()
+    tokenizer = load_tokenizer()
+    {"select": select, "final": final}[a.command](a, Scorer(a.model, a.work, tokenizer), Dense(tokenizer, a.work))
+
+
+if __name__ == "__main__":
+    main()

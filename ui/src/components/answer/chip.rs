@@ -1,0 +1,52 @@
+//! A citation in an answer: rests as a number, shows its passage on hover, opens it on click.
+
+use super::Ink;
+use crate::bridge;
+use crate::state::reader::{Target, chip_name};
+use crate::state::use_app;
+use adrag_contract::Citation;
+use leptos::prelude::*;
+
+/// `[n]` as a button.
+#[component]
+pub fn Chip(
+    /// The number.
+    n: u32,
+    /// The answer it stands in.
+    ink: Ink,
+) -> impl IntoView {
+    let app = use_app();
+    let citation = move || -> Option<Citation> {
+        ink.citations.with_untracked(|all| all.iter().find(|citation| citation.n == n).cloned())
+    };
+    let open = move || {
+        if let Some(citation) = citation() {
+            app.reader.show(Target::cited(ink.exchange, &citation));
+        }
+    };
+    let name = move || match citation() {
+        Some(citation) => format!("Citation {n}: {}", citation.title),
+        None => format!("Citation {n}"),
+    };
+    let is_current =
+        move || app.reader.target.with(|target| target.as_ref().is_some_and(|target| target.exchange == ink.exchange && target.n == Some(n)));
+    view! {
+        <button
+            class="chip"
+            class:current=is_current
+            data-testid=format!("citation-{n}")
+            data-chip=chip_name(ink.exchange, n)
+            aria-label=name
+            on:click=move |_| open()
+            on:mouseenter=move |event| {
+                if let Some(citation) = citation() {
+                    app.reader.glimpse_soon(citation, bridge::anchor(&event));
+                }
+            }
+            on:mouseleave=move |_| app.reader.end_glimpse()
+            on:blur=move |_| app.reader.end_glimpse()
+        >
+            {n}
+        </button>
+    }
+}

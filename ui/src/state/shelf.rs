@@ -1,0 +1,164 @@
+//! The documents: their list, what is chosen of it, and the commands that change it.
+
+use super::library::{Sort, StateFilter};
+use super::notices::Notices;
+use crate::bridge;
+use adrag_contract::{
+    AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo, CollectionName, DeleteDocuments,
+    DocumentId, DocumentInfo, ListCollections, ListDocuments, OpenDocument, PickFiles, RetryDocument, RunId,
+};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::collections::BTreeSet;
+
+/// The documents.
+#[derive(Clone, Copy)]
+pub struct Shelf {
+    /// All documents; nothing before they were loaded.
+    pub documents: RwSignal<Option<Vec<DocumentInfo>>>,
+    /// Why they could not be loaded.
+    pub error: RwSignal<Option<AppError>>,
+    /// The collections.
+    pub collections: RwSignal<Vec<CollectionInfo>>,
+    /// The collection shown, and added to; all when absent.
+    pub collection: RwSignal<Option<CollectionName>>,
+    /// Words that title or path must hold.
+    pub query: RwSignal<String>,
+    /// States shown.
+    pub filter: RwSignal<StateFilter>,
+    /// Order of the list.
+    pub sort: RwSignal<Sort>,
+    /// Documents marked in the list.
+    pub marked: RwSignal<BTreeSet<DocumentId>>,
+    is_refresh_due: StoredValue<bool>,
+    notices: Notices,
+}
+
+impl Shelf {
+    const REFRESH_AFTER_MS: u32 = 250;
+
+    /// Nothing known yet.
+    pub fn new(notices: Notices) -> Self {
+        Self {
+            documents: RwSignal::new(None),
+            error: RwSignal::new(None),
+            collections: RwSignal::new(Vec::new()),
+            collection: RwSignal::new(None),
+            query: RwSignal::new(String::new()),
+            filter: RwSignal::new(StateFilter::All),
+            sort: RwSignal::new(Sort::default()),
+            marked: RwSignal::new(BTreeSet::new()),
+            is_refresh_due: StoredValue::new(false),
+            notices,
+        }
+    }
+
+    /// True once it is known that there is no document at all.
+    pub fn is_empty(self) -> bool {
+        self.documents.with(|documents| documents.as_ref().is_some_and(Vec::is_empty))
+    }
+
+    /// Reads documents and collections.
+    pub fn refresh(self) {
+        spawn_local(async move {
+            match bridge::call::<ListDocuments>(&None).await {
+                Ok(documents) => {
+                    self.marked.update(|marked| marked.retain(|id| documents.iter().any(|document| document.id == *id)));
+                    self.documents.set(Some(documents));
+                    self.error.set(None);
+                }
+                Err(error) => self.error.set(Some(error)),
+            }
+            if let Some(collections) = self.notices.report(bridge::call::<ListCollections>(&()).await) {
+                self.collections.set(collections);
+            }
+        });
+    }
+
+    /// Reads them in a moment, once for all the changes until then.
+    pub fn refresh_soon(self) {
+        if self.is_refresh_due.get_value() {
+            return;
+        }
+        self.is_refresh_due.set_value(true);
+        spawn_local(async move {
+            bridge::sleep(Self::REFRESH_AFTER_MS).await;
+            self.is_refresh_due.set_value(false);
+            self.refresh();
+        });
+    }
+
+    /// Lets the person pick files and adds them.
+    pub fn pick(self) {
+        spawn_local(async move {
+            if let Some(paths) = self.notices.report(bridge::call::<PickFiles>(&()).await)
+                && !paths.is_empty()
+            {
+                self.add(paths);
+            }
+        });
+    }
+
+    /// Adds files and folders to the collection shown.
+    pub fn add(self, paths: Vec<String>) {
+        let collection = self.collection.get_untracked().unwrap_or_default();
+        spawn_local(async move {
+            self.started(bridge::call::<AddFiles>(&AddFilesRequest { paths, collection }).await);
+        });
+    }
+
+    /// Adds the documents that come with the program.
+    pub fn add_samples(self) {
+        spawn_local(async move { self.started(bridge::call::<AddSamples>(&()).await) });
+    }
+
+    /// Tries a document again.
+    pub fn retry(self, document: DocumentId) {
+        spawn_local(async move { self.started(bridge::call::<RetryDocument>(&document).await) });
+    }
+
+    fn started(self, result: Result<RunId, AppError>) {
+        self.notices.report(result);
+        self.refresh_soon();
+    }
+
+    /// Stops a job; what is complete stays.
+    pub fn stop(self, job: RunId) {
+        spawn_local(async move {
+            self.notices.report(bridge::call::<CancelRun>(&job).await);
+        });
+    }
+
+    /// Removes documents.
+    pub fn delete(self, documents: Vec<DocumentId>) {
+        spawn_local(async move {
+            let told = match documents.len() {
+                1 => "Document deleted".to_owned(),
+                count => format!("{count} documents deleted"),
+            };
+            if self.notices.report(bridge::call::<DeleteDocuments>(&documents).await).is_some() {
+                self.notices.tell(told);
+            }
+            self.refresh();
+        });
+    }
+
+    /// Removes all documents of the collection shown, or of all.
+    pub fn clear(self) {
+        let collection = self.collection.get_untracked();
+        spawn_local(async move {
+            if let Some(count) = self.notices.report(bridge::call::<ClearDocuments>(&collection).await) {
+                self.notices.tell(super::format::counted(count, "document deleted", "documents deleted"));
+                self.collection.set(None);
+            }
+            self.refresh();
+        });
+    }
+
+    /// Opens the original of a document.
+    pub fn open(self, document: DocumentId) {
+        spawn_local(async move {
+            self.notices.report(bridge::call::<OpenDocument>(&document).await);
+        });
+    }
+}
