@@ -64,11 +64,23 @@ pub(crate) fn set_aside(folder: &Path, what: &str, why: &str) -> PortResult<Stri
         again += 1;
     }
     fs::rename(folder, &aside).map_err(|error| disk_error("rename", folder, &error))?;
+    let why = brief(why);
     tracing::warn!(folder = %folder.display(), aside = %aside.display(), why, "projection set aside");
     Ok(format!(
         "{what} is rebuilt: {why}; the old one was kept as `{}`",
         aside.display()
     ))
+}
+
+/// An engine's reason in one line that a person can take in: some quote whole files.
+fn brief(reason: &str) -> String {
+    const MAX_CHARS: usize = 160;
+    let line = reason.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
 }
 
 /// True when there is nothing in a folder, or no folder.
@@ -134,7 +146,12 @@ mod tests {
         for content in ["one", "two"] {
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("file"), content).unwrap();
-            let note = set_aside(&folder, "the store", "it was torn").unwrap();
+            let note = set_aside(
+                &folder,
+                "the store",
+                &format!("it was torn: {}", "page\n".repeat(900)),
+            )
+            .unwrap();
             assert!(
                 note.contains("it was torn") && note.contains("damaged-"),
                 "{note}"

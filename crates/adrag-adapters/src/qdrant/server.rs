@@ -13,6 +13,7 @@ use adrag_core::ports::{
 };
 use async_trait::async_trait;
 use qdrant_client::qdrant::facet_value::Variant;
+use qdrant_client::qdrant::r#match::MatchValue;
 use qdrant_client::qdrant::point_id::PointIdOptions;
 use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{
@@ -237,8 +238,9 @@ impl VectorIndex for ServerVectorIndex {
     }
 }
 
+/// The client's own conversion from text turns a value with a space into a search for words.
 fn equals(name: &str, value: &str) -> Condition {
-    Condition::matches(name, value.to_owned())
+    Condition::matches(name, MatchValue::Keyword(value.to_owned()))
 }
 
 fn no_answer(url: &str) -> PortError {
@@ -248,6 +250,14 @@ fn no_answer(url: &str) -> PortError {
     )
 }
 
+fn unreachable_server(url: &str) -> PortError {
+    PortError::transient(
+        ErrorCode::Unreachable,
+        format!("the Qdrant server at {url} cannot be reached"),
+    )
+    .with_hint("check that the server runs and that the URL names its gRPC port (6334 by default)")
+}
+
 /// gRPC status codes, from the protocol's list.
 mod code {
     pub const CANCELLED: i32 = 1;
@@ -255,6 +265,7 @@ mod code {
     pub const DEADLINE_EXCEEDED: i32 = 4;
     pub const PERMISSION_DENIED: i32 = 7;
     pub const RESOURCE_EXHAUSTED: i32 = 8;
+    pub const INTERNAL: i32 = 13;
     pub const UNAVAILABLE: i32 = 14;
     pub const UNAUTHENTICATED: i32 = 16;
 }
@@ -281,11 +292,9 @@ fn port_error(url: &str, error: QdrantError) -> PortError {
         )
         .with_hint("enter the server's API key in Settings, under Storage"),
         code::CANCELLED | code::DEADLINE_EXCEEDED => no_answer(url),
-        code::UNAVAILABLE => PortError::transient(
-            ErrorCode::Unreachable,
-            format!("the Qdrant server at {url} cannot be reached"),
-        )
-        .with_hint("check that the server runs and that the URL names its gRPC port (6334 by default)"),
+        code::UNAVAILABLE => unreachable_server(url),
+        // How the client words a connection that was never made.
+        code::INTERNAL if said.starts_with("Failed to connect") => unreachable_server(url),
         code::RESOURCE_EXHAUSTED => PortError::transient(
             ErrorCode::RateLimited,
             format!("the Qdrant server at {url} is busy: {said}"),

@@ -66,6 +66,7 @@ impl QdrantSidecar {
     /// `DataFolderInUse` when another instance has the folder, `StoreFailed` when the program ends at once or does not
     /// get ready; the message carries its last words.
     pub async fn start(binary: &Path, storage: &Path) -> PortResult<Self> {
+        let storage = &std::path::absolute(storage).map_err(|error| disk_error("find", storage, &error))?;
         let lock = FolderLock::take(storage)?;
         fs::create_dir_all(storage).map_err(|error| disk_error("make", storage, &error))?;
         let mut tries = 0;
@@ -349,5 +350,56 @@ mod tests {
         let status = tokio::time::timeout(Duration::from_secs(20), child.wait()).await;
         assert_eq!(status.expect("it ends by itself").unwrap().code(), Some(7));
         drop(stdin);
+    }
+
+    /// Not a test: what the script of the next one runs in the place of `qdrant`, over the settings it was given.
+    #[test]
+    #[ignore = "plays the program for another test"]
+    fn plays_qdrant() {
+        use std::io::{Read, Write};
+        let setting = |name: &str| std::env::var(name).unwrap();
+        assert_eq!(setting("QDRANT__SERVICE__HOST"), "127.0.0.1");
+        assert_eq!(setting("QDRANT__TELEMETRY_DISABLED"), "true");
+        assert!(setting("QDRANT__SERVICE__API_KEY").len() >= 64);
+        assert!(Path::new(&setting("QDRANT__STORAGE__STORAGE_PATH")).is_absolute());
+        let port: u16 = setting("QDRANT__SERVICE__HTTP_PORT").parse().unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 512];
+            let read = stream.read(&mut request).unwrap();
+            assert!(request[..read].starts_with(b"GET /readyz "));
+            let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
+            stream.write_all(reply).unwrap();
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_program_gets_its_settings_is_waited_for_and_stops() {
+        let home = tempfile::tempdir().unwrap();
+        let this = std::env::current_exe().unwrap();
+        let script = format!(
+            "exec '{}' --ignored --exact qdrant::sidecar::tests::plays_qdrant",
+            this.display()
+        );
+        let binary = program(home.path(), &script);
+        let storage = home.path().join("vectors");
+        let mut sidecar = QdrantSidecar::start(&binary, &storage).await.unwrap();
+        assert!(sidecar.is_alive());
+        assert!(sidecar.url().starts_with("http://127.0.0.1:"));
+        let second = QdrantSidecar::start(&binary, &storage).await.unwrap_err();
+        assert_eq!(second.error.code, ErrorCode::DataFolderInUse);
+        let begun = Instant::now();
+        sidecar.stop().await;
+        assert!(begun.elapsed() < STOP, "it stopped when asked");
+        // Dropping it is enough as well.
+        let sidecar = QdrantSidecar::start(&binary, &storage).await.unwrap();
+        drop(sidecar);
+        QdrantSidecar::start(&binary, &storage)
+            .await
+            .unwrap()
+            .stop()
+            .await;
     }
 }

@@ -387,7 +387,7 @@ impl Collections for Calls {
             .with(&request.get_ref().collection_name, |collection| {
                 let params = q::CollectionParams {
                     vectors_config: Some(q::VectorsConfig {
-                        config: Some(Config::Params(collection.params.clone())),
+                        config: Some(Config::Params(collection.params)),
                     }),
                     ..Default::default()
                 };
