@@ -75,9 +75,25 @@ mod tests {
     use adrag_contract::{Event, RunStatus};
 
     fn log(texts: &[&str]) -> Vec<RunEvent> {
-        let mut events: Vec<Event> = texts.iter().map(|text| Event::AnswerDelta { text: (*text).to_owned() }).collect();
-        events.push(Event::RunCancelled { documents: Vec::new() });
-        (0..).zip(events).map(|(seq, event)| RunEvent { run: "r".into(), seq, at_ms: 0, attempt: 1, event }).collect()
+        let mut events: Vec<Event> = texts
+            .iter()
+            .map(|text| Event::AnswerDelta {
+                text: (*text).to_owned(),
+            })
+            .collect();
+        events.push(Event::RunCancelled {
+            documents: Vec::new(),
+        });
+        (0..)
+            .zip(events)
+            .map(|(seq, event)| RunEvent {
+                run: "r".into(),
+                seq,
+                at_ms: 0,
+                attempt: 1,
+                event,
+            })
+            .collect()
     }
 
     #[test]

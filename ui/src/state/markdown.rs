@@ -215,10 +215,15 @@ impl<'a> Builder<'a> {
             Tag::Emphasis => Open::Emphasis,
             Tag::Strong => Open::Strong,
             Tag::Strikethrough => Open::Strike,
-            Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url, &range),
+            Tag::Link {
+                link_type, dest_url, ..
+            } => self.link(link_type, &dest_url, &range),
             _ => Open::Paragraph,
         };
-        let is_block = !matches!(open, Open::Emphasis | Open::Strong | Open::Strike | Open::Link(_) | Open::Cited(_));
+        let is_block = !matches!(
+            open,
+            Open::Emphasis | Open::Strong | Open::Strike | Open::Link(_) | Open::Cited(_)
+        );
         if is_block {
             self.wrap_loose_text();
         }
@@ -226,8 +231,13 @@ impl<'a> Builder<'a> {
     }
 
     fn link(&mut self, kind: LinkType, url: &str, range: &Range<usize>) -> Open {
-        if matches!(kind, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut)
-            && let Some(numbers) = self.source.get(range.clone()).and_then(|text| self.marks.citation(text))
+        if matches!(
+            kind,
+            LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut
+        ) && let Some(numbers) = self
+            .source
+            .get(range.clone())
+            .and_then(|text| self.marks.citation(text))
         {
             return Open::Cited(numbers);
         }
@@ -249,7 +259,10 @@ impl<'a> Builder<'a> {
         if self.stack.len() < 2 {
             return;
         }
-        let ends_sentence = !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link);
+        let ends_sentence = !matches!(
+            tag,
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link
+        );
         if ends_sentence {
             self.settle_claim(None);
         }
@@ -278,7 +291,11 @@ impl<'a> Builder<'a> {
             }
             Open::Table(right) => {
                 let mut rows = frame.rows;
-                let head = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+                let head = if rows.is_empty() {
+                    Vec::new()
+                } else {
+                    rows.remove(0)
+                };
                 rows.retain(|row| !row.is_empty());
                 self.push_block(Block::Table(right, head, rows));
             }
@@ -303,7 +320,10 @@ impl<'a> Builder<'a> {
             }
         }
         let blocks = self.stack.pop().map(|root| root.blocks).unwrap_or_default();
-        Tree { blocks, cut: self.cut }
+        Tree {
+            blocks,
+            cut: self.cut,
+        }
     }
 
     fn flush_text(&mut self) {
@@ -325,6 +345,7 @@ impl<'a> Builder<'a> {
                 }
                 Piece::Citation(n, claim) => {
                     self.settle_claim(claim);
+                    self.hold_to_the_word_before();
                     self.push(Inline::Citation(n));
                 }
             }
@@ -347,6 +368,16 @@ impl<'a> Builder<'a> {
         &mut self.stack[last]
     }
 
+    /// A chip alone at the beginning of a line would not be seen as belonging to its sentence.
+    fn hold_to_the_word_before(&mut self) {
+        if let Some(Inline::Text(text, _)) = self.top().inlines.last_mut()
+            && text.ends_with(' ')
+        {
+            text.pop();
+            text.push('\u{a0}');
+        }
+    }
+
     fn push(&mut self, inline: Inline) {
         self.top().inlines.push(inline);
     }
@@ -365,13 +396,21 @@ impl<'a> Builder<'a> {
 fn wrap(frame: &mut Frame) {
     let holds_blocks = matches!(frame.open, Open::Root | Open::Quote | Open::Item);
     if holds_blocks && !frame.inlines.is_empty() {
-        frame.blocks.push(Block::Paragraph(std::mem::take(&mut frame.inlines)));
+        frame
+            .blocks
+            .push(Block::Paragraph(std::mem::take(&mut frame.inlines)));
     }
 }
 
 fn language(kind: &CodeBlockKind<'_>) -> String {
     match kind {
-        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default().chars().take(24).collect(),
+        CodeBlockKind::Fenced(info) => info
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(24)
+            .collect(),
         CodeBlockKind::Indented => String::new(),
     }
 }
