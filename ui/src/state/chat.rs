@@ -78,6 +78,7 @@ pub struct Chat {
 }
 
 const REMEMBERED: &str = "conversation";
+const SILENCE_MS: u32 = 800;
 
 impl Chat {
     /// An empty conversation.
@@ -167,13 +168,18 @@ impl Chat {
         spawn_local(async move {
             match bridge::call::<Ask>(&request).await {
                 Ok(run) => {
-                    let live = self.runs.attach(&run);
-                    exchange.live.set(Some((run, live)));
+                    let live = self.runs.live(&run);
+                    exchange.live.set(Some((run.clone(), live.clone())));
                     self.remember();
+                    self.refresh_runs();
+                    // Events come by themselves; only a run of which nothing was heard is asked for.
+                    bridge::sleep(SILENCE_MS).await;
+                    if live.with_untracked(|follow| follow.view.status == RunStatus::Waiting) {
+                        self.runs.attach(&run);
+                    }
                 }
                 Err(error) => exchange.refusal.set(Some(error)),
             }
-            self.refresh_runs();
         });
     }
 

@@ -62,10 +62,14 @@ impl Follow {
         Step::Folded
     }
 
-    /// The snapshot could not be had: the next event asks again.
+    /// The snapshot could not be had: what follows without a gap is folded, and the next event asks again.
     pub fn give_up(&mut self) {
         self.fetching = false;
-        self.held.clear();
+        for event in std::mem::take(&mut self.held) {
+            if self.view.apply(&event).is_err() {
+                return;
+            }
+        }
     }
 }
 
@@ -116,6 +120,18 @@ mod tests {
         assert!(!follow.begin_fetch());
         assert_eq!(follow.restore(&all[..3]), Step::Folded);
         assert_eq!(follow.view.text, "abc");
+        assert!(follow.view.is_over());
+    }
+
+    #[test]
+    fn without_a_snapshot_the_events_that_follow_are_kept() {
+        let all = log(&["a", "b"]);
+        let mut follow = Follow::default();
+        assert!(follow.begin_fetch());
+        for event in &all {
+            assert_eq!(follow.receive(event.clone()), Step::Held);
+        }
+        follow.give_up();
         assert!(follow.view.is_over());
     }
 

@@ -51,6 +51,8 @@ pub enum Inline {
     Citation(u32),
     /// The end of a claim: where its mark stands.
     Mark(usize),
+    /// The last word of a sentence with the chips and marks that belong to it: never parted by the end of a line.
+    Tied(Vec<Inline>),
     /// A line break.
     Break,
 }
@@ -306,7 +308,9 @@ impl<'a> Builder<'a> {
             Open::Strike => self.push(Inline::Strike(frame.inlines)),
             Open::Link(Some(url)) => self.push(Inline::Link(url, frame.inlines)),
             Open::Link(None) => self.top().inlines.append(&mut frame.inlines),
-            Open::Cited(numbers) => numbers.into_iter().for_each(|n| self.push(Inline::Citation(n))),
+            Open::Cited(numbers) => numbers
+                .into_iter()
+                .for_each(|n| self.push_tied(Inline::Citation(n))),
         }
     }
 
@@ -345,8 +349,7 @@ impl<'a> Builder<'a> {
                 }
                 Piece::Citation(n, claim) => {
                     self.settle_claim(claim);
-                    self.hold_to_the_word_before();
-                    self.push(Inline::Citation(n));
+                    self.push_tied(Inline::Citation(n));
                 }
             }
         }
@@ -355,7 +358,7 @@ impl<'a> Builder<'a> {
     /// Sets the mark of the claim that ends where `next` begins.
     fn settle_claim(&mut self, next: Option<usize>) {
         if let Some(ended) = self.claim.filter(|_| self.claim != next) {
-            self.push(Inline::Mark(ended));
+            self.push_tied(Inline::Mark(ended));
         }
         self.claim = next;
     }
@@ -368,13 +371,29 @@ impl<'a> Builder<'a> {
         &mut self.stack[last]
     }
 
-    /// A chip alone at the beginning of a line would not be seen as belonging to its sentence.
-    fn hold_to_the_word_before(&mut self) {
-        if let Some(Inline::Text(text, _)) = self.top().inlines.last_mut()
-            && text.ends_with(' ')
-        {
-            text.pop();
-            text.push('\u{a0}');
+    /// Puts a chip or a mark to the word before it: alone at the beginning of a line it would not be seen to belong there.
+    fn push_tied(&mut self, inline: Inline) {
+        const LONGEST_WORD: usize = 32;
+        let inlines = &mut self.top().inlines;
+        match inlines.pop() {
+            Some(Inline::Tied(mut tied)) => {
+                tied.push(inline);
+                inlines.push(Inline::Tied(tied));
+            }
+            Some(Inline::Text(mut text, claim)) => {
+                let before = text.trim_end();
+                let word = before.rfind(' ').map_or(0, |at| at + 1);
+                if before.len() - word > LONGEST_WORD {
+                    inlines.extend([Inline::Text(text, claim), inline]);
+                    return;
+                }
+                let tied = vec![Inline::Text(text.split_off(word), claim), inline];
+                if !text.is_empty() {
+                    inlines.push(Inline::Text(text, claim));
+                }
+                inlines.push(Inline::Tied(tied));
+            }
+            other => inlines.extend(other.into_iter().chain([inline])),
         }
     }
 
@@ -429,9 +448,11 @@ pub fn web_address(url: &str) -> Option<String> {
 pub fn plain_text(inline: &Inline) -> String {
     match inline {
         Inline::Text(text, _) | Inline::Code(text) => text.clone(),
-        Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) | Inline::Link(_, inner) => {
-            inner.iter().map(plain_text).collect()
-        }
+        Inline::Emphasis(inner)
+        | Inline::Strong(inner)
+        | Inline::Strike(inner)
+        | Inline::Tied(inner)
+        | Inline::Link(_, inner) => inner.iter().map(plain_text).collect(),
         Inline::Citation(n) => format!("[{n}]"),
         Inline::Mark(_) => String::new(),
         Inline::Break => "\n".to_owned(),

@@ -23,6 +23,7 @@ fn every_inline(blocks: &[Block]) -> Vec<Inline> {
                 Inline::Emphasis(inner)
                 | Inline::Strong(inner)
                 | Inline::Strike(inner)
+                | Inline::Tied(inner)
                 | Inline::Link(_, inner) => walk(inner, all),
                 _ => {}
             }
@@ -112,9 +113,8 @@ fn known_citations_become_chips_and_others_stay_text() {
     assert_eq!(
         tree.blocks,
         [Block::Paragraph(vec![
-            text("So it is.\u{a0}"),
-            Inline::Citation(1),
-            Inline::Citation(2),
+            text("So it "),
+            Inline::Tied(vec![text("is. "), Inline::Citation(1), Inline::Citation(2)]),
             text(" Not [7].")
         ])]
     );
@@ -126,8 +126,8 @@ fn a_citation_cannot_be_turned_into_a_link() {
     assert_eq!(
         tree.blocks,
         [Block::Paragraph(vec![
-            text("So it is.\u{a0}"),
-            Inline::Citation(1)
+            text("So it "),
+            Inline::Tied(vec![text("is. "), Inline::Citation(1)]),
         ])]
     );
 }

@@ -81,6 +81,7 @@ fn piece(inline: Inline, ink: Ink) -> AnyView {
         Inline::Emphasis(inner) => view! { <em>{run(inner, ink)}</em> }.into_any(),
         Inline::Strong(inner) => view! { <strong>{run(inner, ink)}</strong> }.into_any(),
         Inline::Strike(inner) => view! { <s>{run(inner, ink)}</s> }.into_any(),
+        Inline::Tied(inner) => view! { <span class="tied">{run(inner, ink)}</span> }.into_any(),
         Inline::Link(url, inner) => {
             let label: String = inner.iter().map(plain_text).collect();
             view! { <WebLink url=url label=label ink=ink /> }.into_any()

@@ -15,8 +15,9 @@ pub fn Card(
     engine: EngineId,
     /// What it is.
     about: &'static str,
-    /// Its fields.
-    children: Children,
+    /// Its fields; an engine without any has nothing to set.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     let app = use_app();
     let preferences = app.preferences;
@@ -65,7 +66,7 @@ pub fn Card(
                 <StageMark status=mark /><span>{move || problem::said(&said())}</span>
                 {move || hint().map(|hint| view! { <span class="quiet">{problem::said(&hint)}</span> })}
             </p>
-            <div class="card-fields">{children()}</div>
+            {children.map(|children| view! { <div class="card-fields">{children()}</div> })}
         </section>
     }
 }

@@ -19,7 +19,7 @@ pub fn Engines() -> impl IntoView {
                 <Icon glyph=Glyph::Again />{move || if preferences.is_probing.get() { "Checking" } else { "Check again" }}
             </button>
         </div>
-        <Card engine=EngineId::Quotes about="Verbatim sentences of your documents, cited. Needs no language model and works offline.">{()}</Card>
+        <Card engine=EngineId::Quotes about="Verbatim sentences of your documents, cited. Needs no language model and works offline." />
         <Card engine=EngineId::Ollama about="A language model served by Ollama, usually on this computer."><Ollama /></Card>
         <Card engine=EngineId::Openai about="OpenAI, or any server that speaks its protocol: Groq, LM Studio, vLLM, llama-server."><Openai /></Card>
         <Card engine=EngineId::Local about="A GGUF file, run by a llama-server that adRAG starts and stops."><Local /></Card>
