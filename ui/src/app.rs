@@ -58,7 +58,11 @@ fn shortcut(app: State, key: &Key) -> bool {
 fn escape(app: State) -> bool {
     if app.reader.glimpse.with_untracked(Option::is_some) {
         app.reader.end_glimpse();
-    } else if app.chat.exchanges.with_untracked(|all| all.last().is_some_and(|last| untrack(|| last.is_busy()))) {
+    } else if app
+        .chat
+        .exchanges
+        .with_untracked(|all| all.last().is_some_and(|last| untrack(|| last.is_busy())))
+    {
         app.chat.stop();
     } else if app.reader.is_open.get_untracked() && bridge::window_width() < crate::state::reader::NARROW {
         app.reader.is_open.set(false);

@@ -60,7 +60,9 @@ pub fn on_key(handler: impl Fn(&Key) -> bool + 'static) {
 }
 
 fn is_typing() -> bool {
-    let name = document().and_then(|document| document.active_element()).map(|element| element.tag_name());
+    let name = document()
+        .and_then(|document| document.active_element())
+        .map(|element| element.tag_name());
     name.is_some_and(|name| matches!(name.as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
 }
 
@@ -78,7 +80,9 @@ pub fn is_composing(event: &KeyboardEvent) -> bool {
 
 /// The fragment of the address.
 pub fn fragment() -> String {
-    window().and_then(|window| window.location().hash().ok()).unwrap_or_default()
+    window()
+        .and_then(|window| window.location().hash().ok())
+        .unwrap_or_default()
 }
 
 /// Goes to a fragment.
@@ -91,12 +95,17 @@ pub fn set_fragment(fragment: &str) {
 
 /// Listens to the fragment, for as long as the window lives.
 pub fn on_fragment(handler: impl Fn(String) + 'static) {
-    listen("hashchange", Closure::<dyn Fn()>::new(move || handler(fragment())).into_js_value());
+    listen(
+        "hashchange",
+        Closure::<dyn Fn()>::new(move || handler(fragment())).into_js_value(),
+    );
 }
 
 /// The query of the address, which steers the demo only.
 pub fn query() -> String {
-    window().and_then(|window| window.location().search().ok()).unwrap_or_default()
+    window()
+        .and_then(|window| window.location().search().ok())
+        .unwrap_or_default()
 }
 
 /// Moves the focus.
@@ -133,11 +142,16 @@ pub struct Anchor {
 
 /// The anchor of an event's element.
 pub fn anchor(event: &web_sys::Event) -> Anchor {
-    let Some(element) = event.current_target().and_then(|target| target.dyn_into::<Element>().ok()) else {
+    let Some(element) = event
+        .current_target()
+        .and_then(|target| target.dyn_into::<Element>().ok())
+    else {
         return Anchor::default();
     };
     let edges = element.get_bounding_client_rect();
-    let height = window().and_then(|window| window.inner_height().ok()?.as_f64()).unwrap_or(0.0);
+    let height = window()
+        .and_then(|window| window.inner_height().ok()?.as_f64())
+        .unwrap_or(0.0);
     Anchor {
         left: edges.left(),
         top: edges.top(),
@@ -167,17 +181,25 @@ pub fn scroll_to_end(id: &str) {
 /// Whether an element is scrolled to its end, or nearly.
 pub fn is_at_end(id: &str) -> bool {
     const NEAR: i32 = 48;
-    element(id).is_none_or(|element| element.scroll_height() - element.scroll_top() - element.client_height() < NEAR)
+    element(id)
+        .is_none_or(|element| element.scroll_height() - element.scroll_top() - element.client_height() < NEAR)
 }
 
 /// How far an element is scrolled and how high it is, in pixels.
 pub fn scroll_state(id: &str) -> (f64, f64) {
-    element(id).map_or((0.0, 0.0), |element| (f64::from(element.scroll_top()), f64::from(element.client_height())))
+    element(id).map_or((0.0, 0.0), |element| {
+        (
+            f64::from(element.scroll_top()),
+            f64::from(element.client_height()),
+        )
+    })
 }
 
 /// Width of the window in pixels.
 pub fn window_width() -> f64 {
-    window().and_then(|window| window.inner_width().ok()?.as_f64()).unwrap_or(0.0)
+    window()
+        .and_then(|window| window.inner_width().ok()?.as_f64())
+        .unwrap_or(0.0)
 }
 
 /// Opens a dialog over everything else.
@@ -190,7 +212,10 @@ pub fn show_dialog(dialog: &HtmlDialogElement) {
 
 /// Keeps a drag with this element until the button is released.
 pub fn capture_pointer(event: &PointerEvent) {
-    if let Some(element) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) {
+    if let Some(element) = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok())
+    {
         // A pointer that is gone already needs no capture.
         let _ = element.set_pointer_capture(event.pointer_id());
     }
@@ -198,7 +223,9 @@ pub fn capture_pointer(event: &PointerEvent) {
 
 /// Dresses the window.
 pub fn set_theme(theme: Theme) {
-    let Some(root) = document().and_then(|document| document.document_element()) else { return };
+    let Some(root) = document().and_then(|document| document.document_element()) else {
+        return;
+    };
     // A fixed attribute name is always a valid one.
     let _ = match theme {
         Theme::System => root.remove_attribute("data-theme"),
@@ -218,7 +245,11 @@ pub fn set_property(name: &str, value: &str) {
 
 /// Something remembered by the window, not by the engine: sizes of panes, the open conversation.
 pub fn remembered(key: &str) -> Option<String> {
-    window()?.local_storage().ok()??.get_item(&format!("adrag.{key}")).ok()?
+    window()?
+        .local_storage()
+        .ok()??
+        .get_item(&format!("adrag.{key}"))
+        .ok()?
 }
 
 /// Remembers something; without a storage it is forgotten, which costs comfort only.
@@ -235,7 +266,10 @@ pub fn remember(key: &str, value: &str) {
 pub async fn copy(text: &str) -> Result<(), AppError> {
     let refused = || AppError::new(ErrorCode::Internal, "the clipboard could not be written");
     let clipboard = window().ok_or_else(refused)?.navigator().clipboard();
-    JsFuture::from(clipboard.write_text(text)).await.map(|_| ()).map_err(|_| refused())
+    JsFuture::from(clipboard.write_text(text))
+        .await
+        .map(|_| ())
+        .map_err(|_| refused())
 }
 
 /// Milliseconds since the Unix epoch.

@@ -106,6 +106,9 @@ pub async fn on_file_drag(listener: impl Fn(FileDrag) + 'static) -> Result<(), A
 }
 
 fn garbled(command: &str, why: &str) -> AppError {
-    AppError::new(ErrorCode::Internal, format!("`{command}` could not be understood: {why}"))
-        .with_hint("window and program are of different versions: restart the program")
+    AppError::new(
+        ErrorCode::Internal,
+        format!("`{command}` could not be understood: {why}"),
+    )
+    .with_hint("window and program are of different versions: restart the program")
 }

@@ -19,9 +19,14 @@ impl Shell {
     pub fn find() -> Option<Self> {
         let tauri = member(&js_sys::global(), "__TAURI__")?;
         let function = |module: &str, name: &str| {
-            member(&member(&tauri, module)?, name)?.dyn_into::<Function>().ok()
+            member(&member(&tauri, module)?, name)?
+                .dyn_into::<Function>()
+                .ok()
         };
-        Some(Self { invoke: function("core", "invoke")?, listen: function("event", "listen")? })
+        Some(Self {
+            invoke: function("core", "invoke")?,
+            listen: function("event", "listen")?,
+        })
     }
 
     /// Gives a command; the request travels as its one argument.
@@ -29,8 +34,13 @@ impl Shell {
         let arguments = Object::new();
         let sent = to_script(request)?;
         Reflect::set(&arguments, &"request".into(), &sent).map_err(|_| lost(name))?;
-        let promise = self.invoke.call2(&JsValue::NULL, &name.into(), &arguments).map_err(|error| refused(name, &error))?;
-        let reply = JsFuture::from(Promise::resolve(&promise)).await.map_err(|error| refused(name, &error))?;
+        let promise = self
+            .invoke
+            .call2(&JsValue::NULL, &name.into(), &arguments)
+            .map_err(|error| refused(name, &error))?;
+        let reply = JsFuture::from(Promise::resolve(&promise))
+            .await
+            .map_err(|error| refused(name, &error))?;
         from_script(&reply).ok_or_else(|| lost(name))
     }
 
@@ -49,12 +59,23 @@ impl Shell {
     pub async fn on_file_drag(&self, listener: impl Fn(FileDrag) + 'static) -> Result<(), AppError> {
         let listener = std::rc::Rc::new(listener);
         let entered = listener.clone();
-        self.listen("tauri://drag-enter", move |_| entered(FileDrag::Entered)).await?;
+        self.listen("tauri://drag-enter", move |_| entered(FileDrag::Entered))
+            .await?;
         let left = listener.clone();
-        self.listen("tauri://drag-leave", move |_| left(FileDrag::Left)).await?;
+        self.listen("tauri://drag-leave", move |_| left(FileDrag::Left))
+            .await?;
         self.listen("tauri://drag-drop", move |payload| {
-            let paths = payload.get("paths").and_then(Value::as_array).cloned().unwrap_or_default();
-            listener(FileDrag::Dropped(paths.iter().filter_map(|path| path.as_str().map(str::to_owned)).collect()));
+            let paths = payload
+                .get("paths")
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default();
+            listener(FileDrag::Dropped(
+                paths
+                    .iter()
+                    .filter_map(|path| path.as_str().map(str::to_owned))
+                    .collect(),
+            ));
         })
         .await
     }
@@ -66,14 +87,21 @@ impl Shell {
             }
         });
         let function = handler.into_js_value();
-        let promise = self.listen.call2(&JsValue::NULL, &name.into(), &function).map_err(|error| refused(name, &error))?;
-        JsFuture::from(Promise::resolve(&promise)).await.map_err(|error| refused(name, &error))?;
+        let promise = self
+            .listen
+            .call2(&JsValue::NULL, &name.into(), &function)
+            .map_err(|error| refused(name, &error))?;
+        JsFuture::from(Promise::resolve(&promise))
+            .await
+            .map_err(|error| refused(name, &error))?;
         Ok(())
     }
 }
 
 fn member(of: &JsValue, name: &str) -> Option<JsValue> {
-    Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
+    Reflect::get(of, &name.into())
+        .ok()
+        .filter(|value| !value.is_undefined() && !value.is_null())
 }
 
 fn to_script(value: &Value) -> Result<JsValue, AppError> {
@@ -93,8 +121,16 @@ fn refused(name: &str, error: &JsValue) -> AppError {
     if let Some(error) = from_script(error).and_then(|value| serde_json::from_value(value).ok()) {
         return error;
     }
-    let why = error.as_string().or_else(|| member(error, "message")?.as_string());
-    AppError::new(ErrorCode::Internal, format!("`{name}` was refused: {}", why.unwrap_or_else(|| "no reason given".to_owned())))
+    let why = error
+        .as_string()
+        .or_else(|| member(error, "message")?.as_string());
+    AppError::new(
+        ErrorCode::Internal,
+        format!(
+            "`{name}` was refused: {}",
+            why.unwrap_or_else(|| "no reason given".to_owned())
+        ),
+    )
 }
 
 fn lost(name: &str) -> AppError {

@@ -13,7 +13,9 @@ pub fn StageMark(
 ) -> impl IntoView {
     let shape = move || match status.get() {
         RowStatus::Waiting => view! { <circle cx="8" cy="8" r="4.5" /> }.into_any(),
-        RowStatus::Active => view! { <circle cx="8" cy="8" r="4.5" /><circle class="core" cx="8" cy="8" r="2" /> }.into_any(),
+        RowStatus::Active => {
+            view! { <circle cx="8" cy="8" r="4.5" /><circle class="core" cx="8" cy="8" r="2" /> }.into_any()
+        }
         RowStatus::Done => view! { <path d="M3.5 8.5l3 3 6-6.5" /> }.into_any(),
         RowStatus::Skipped => view! { <path d="M4 8h8" /> }.into_any(),
         RowStatus::Degraded => view! { <path d="M8 3l5.5 10h-11zM8 7v2.8M8 11.3v.1" /> }.into_any(),
@@ -60,9 +62,12 @@ pub fn VerdictMark(
     let shape = match verdict {
         Verdict::Supported => view! { <circle class="fill" cx="6" cy="6" r="3" /> }.into_any(),
         Verdict::Partly => {
-            view! { <circle cx="6" cy="6" r="3.7" /><path class="fill" d="M6 2.3a3.7 3.7 0 0 0 0 7.4z" /> }.into_any()
+            view! { <circle cx="6" cy="6" r="3.7" /><path class="fill" d="M6 2.3a3.7 3.7 0 0 0 0 7.4z" /> }
+                .into_any()
         }
-        Verdict::Unsupported => view! { <circle cx="6" cy="6" r="4" /><path d="M3.2 8.8l5.6-5.6" /> }.into_any(),
+        Verdict::Unsupported => {
+            view! { <circle cx="6" cy="6" r="4" /><path d="M3.2 8.8l5.6-5.6" /> }.into_any()
+        }
         Verdict::Uncited | Verdict::Unverified => view! { <path d="M2.5 6h2.6M6.9 6h2.6" /> }.into_any(),
     };
     let words = match support {
@@ -152,7 +157,11 @@ pub fn ProgressBar(
     #[prop(into)]
     unit: String,
 ) -> impl IntoView {
-    let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
+    let share = if total == 0 {
+        0.0
+    } else {
+        done as f64 / total as f64
+    };
     let (done, total) = match unit.as_str() {
         "bytes" => (format::size(done), format::size(total)),
         _ => (format::count(done), format!("{} {unit}", format::count(total))),

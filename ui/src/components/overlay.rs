@@ -2,6 +2,7 @@
 //! passage, and the veil while files are dragged.
 
 use super::icon::{Glyph, Icon};
+use super::problem::said;
 use crate::bridge;
 use crate::state::notices::{Detail, Notice};
 use crate::state::{format, use_app};
@@ -78,10 +79,31 @@ fn opened() -> NodeRef<Dialog> {
 const SHORTCUTS: &[(&str, &[(&str, &str)])] = &[
     (
         "Anywhere",
-        &[("Ctrl 1 2 3", "Chat, Library, Settings"), ("Ctrl O", "Add files"), ("Ctrl N", "New question"), ("?", "This sheet"), ("Esc", "Stop or close")],
+        &[
+            ("Ctrl 1 2 3", "Chat, Library, Settings"),
+            ("Ctrl O", "Add files"),
+            ("Ctrl N", "New question"),
+            ("?", "This sheet"),
+            ("Esc", "Stop or close"),
+        ],
     ),
-    ("Chat", &[("Enter", "Send"), ("Shift Enter", "New line"), ("\u{2191} \u{2193}", "Earlier questions"), ("/", "Write a question")]),
-    ("Reading", &[("J", "Next citation"), ("K", "Previous citation"), ("B", "Back to the sentence")]),
+    (
+        "Chat",
+        &[
+            ("Enter", "Send"),
+            ("Shift Enter", "New line"),
+            ("\u{2191} \u{2193}", "Earlier questions"),
+            ("/", "Write a question"),
+        ],
+    ),
+    (
+        "Reading",
+        &[
+            ("J", "Next citation"),
+            ("K", "Previous citation"),
+            ("B", "Back to the sentence"),
+        ],
+    ),
 ];
 
 #[component]
@@ -157,8 +179,8 @@ fn notice_view(notice: Notice) -> impl IntoView {
         <div class="notice" class:error=notice.is_error data-testid=if notice.is_error { "notice-error" } else { "notice" }>
             <Icon glyph=if notice.is_error { Glyph::Warning } else { Glyph::Check } />
             <div class="notice-words">
-                <p>{notice.text}</p>
-                {notice.hint.map(|hint| view! { <p class="quiet">{hint}</p> })}
+                <p>{said(&notice.text)}</p>
+                {notice.hint.map(|hint| view! { <p class="quiet">{said(&hint)}</p> })}
             </div>
             <button class="button quiet square" aria-label="Close" on:click=move |_| app.notices.close(id)><Icon glyph=Glyph::Close /></button>
         </div>

@@ -1,8 +1,24 @@
 //! What went wrong, with the next step as a button.
 
 use super::icon::{Glyph, Icon};
+use crate::state::format;
 use adrag_contract::AppError;
 use leptos::prelude::*;
+
+/// A message of the program, with the names in it set as names.
+pub fn said(message: &str) -> Vec<AnyView> {
+    let parts = format::quoted_parts(&format::sentence(message));
+    (0..)
+        .zip(parts)
+        .map(|(at, part): (usize, String)| {
+            if at % 2 == 1 {
+                view! { <code>{part}</code> }.into_any()
+            } else {
+                part.into_any()
+            }
+        })
+        .collect()
+}
 
 /// An error in its place.
 #[component]
@@ -17,8 +33,8 @@ pub fn Problem(
         <div class="problem" role="alert" data-testid="problem">
             <Icon glyph=Glyph::Warning />
             <div class="problem-words">
-                <p>{error.message}</p>
-                {error.hint.map(|hint| view! { <p class="quiet">{hint}</p> })}
+                <p>{said(&error.message)}</p>
+                {error.hint.map(|hint| view! { <p class="quiet">{said(&hint)}</p> })}
             </div>
             {step.map(|(word, action)| view! { <button class="button" on:click=move |_| action.run(())>{word}</button> })}
         </div>

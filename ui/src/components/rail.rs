@@ -10,21 +10,22 @@ use leptos::prelude::*;
 #[component]
 pub fn Rail() -> impl IntoView {
     let app = use_app();
-    let item = move |route: Route, glyph: Glyph, label: &'static str, testid: &'static str, keys: &'static str| {
-        let is_here = move || std::mem::discriminant(&app.route.get()) == std::mem::discriminant(&route);
-        view! {
-            <button
-                class="rail-item"
-                data-testid=testid
-                title=format!("{label} ({keys})")
-                aria-current=move || is_here().then_some("page")
-                on:click=move |_| app.go(route)
-            >
-                <Icon glyph=glyph />
-                <span>{label}</span>
-            </button>
-        }
-    };
+    let item =
+        move |route: Route, glyph: Glyph, label: &'static str, testid: &'static str, keys: &'static str| {
+            let is_here = move || std::mem::discriminant(&app.route.get()) == std::mem::discriminant(&route);
+            view! {
+                <button
+                    class="rail-item"
+                    data-testid=testid
+                    title=format!("{label} ({keys})")
+                    aria-current=move || is_here().then_some("page")
+                    on:click=move |_| app.go(route)
+                >
+                    <Icon glyph=glyph />
+                    <span>{label}</span>
+                </button>
+            }
+        };
     let jobs = move || app.runs.running_jobs().len();
     view! {
         <nav class="rail" aria-label="Pages">

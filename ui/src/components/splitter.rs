@@ -12,7 +12,9 @@ const USUAL: f64 = 400.0;
 #[component]
 pub fn Splitter() -> impl IntoView {
     let width = RwSignal::new(
-        bridge::remembered("pane").and_then(|text| text.parse::<f64>().ok()).map_or(USUAL, |width| width.clamp(NARROWEST, WIDEST)),
+        bridge::remembered("pane")
+            .and_then(|text| text.parse::<f64>().ok())
+            .map_or(USUAL, |width| width.clamp(NARROWEST, WIDEST)),
     );
     let is_dragged = RwSignal::new(false);
     Effect::new(move |_| bridge::set_property(NAME, &format!("{}px", width.get())));

@@ -13,8 +13,11 @@ pub fn Strip(
     /// The exchange.
     exchange: Exchange,
 ) -> impl IntoView {
-    let rows: Memo<Vec<StageRow>> =
-        Memo::new(move |_| exchange.read(|view| view.rows.clone()).unwrap_or_else(|| RunView::default().rows));
+    let rows: Memo<Vec<StageRow>> = Memo::new(move |_| {
+        exchange
+            .read(|view| view.rows.clone())
+            .unwrap_or_else(|| RunView::default().rows)
+    });
     view! {
         <ol class="strip" aria-label="Stages">
             {StageId::ALL.map(|stage| view! { <Cell rows=rows stage=stage /> }).collect_view()}
@@ -25,7 +28,8 @@ pub fn Strip(
 #[component]
 fn Cell(rows: Memo<Vec<StageRow>>, stage: StageId) -> impl IntoView {
     let row = Memo::new(move |_| rows.with(|rows| rows.get(stage.index()).cloned()));
-    let status = Signal::derive(move || row.with(|row| row.as_ref().map_or(RowStatus::Waiting, |row| row.status)));
+    let status =
+        Signal::derive(move || row.with(|row| row.as_ref().map_or(RowStatus::Waiting, |row| row.status)));
     let sentence = move || row.with(|row| row.as_ref().map(trace::sentence));
     let below = move || {
         row.with(|row| {
@@ -40,7 +44,11 @@ fn Cell(rows: Memo<Vec<StageRow>>, stage: StageId) -> impl IntoView {
         })
     };
     let share = move || {
-        row.with(|row| row.as_ref().and_then(|row| row.progress.as_ref()).map(|now| now.done as f64 / now.total.max(1) as f64))
+        row.with(|row| {
+            row.as_ref()
+                .and_then(|row| row.progress.as_ref())
+                .map(|now| now.done as f64 / now.total.max(1) as f64)
+        })
     };
     view! {
         <li

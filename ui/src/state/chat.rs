@@ -6,7 +6,8 @@ use super::preferences::Preferences;
 use super::runs::{Live, Runs};
 use crate::bridge;
 use adrag_contract::{
-    AppError, Ask, AskRequest, CancelRun, ClearRuns, CollectionName, ListRuns, RunId, RunKind, RunStatus, RunSummary, RunView,
+    AppError, Ask, AskRequest, CancelRun, ClearRuns, CollectionName, ListRuns, RunId, RunKind, RunStatus,
+    RunSummary, RunView,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -27,7 +28,9 @@ pub struct Exchange {
 impl Exchange {
     /// Reads the run, if there is one; tracked.
     pub fn read<T>(&self, read: impl FnOnce(&RunView) -> T) -> Option<T> {
-        self.live.get().map(|(_, live)| live.with(|follow| read(&follow.view)))
+        self.live
+            .get()
+            .map(|(_, live)| live.with(|follow| read(&follow.view)))
     }
 
     /// The question as asked.
@@ -48,7 +51,8 @@ impl Exchange {
     }
 
     fn answer(&self) -> Option<String> {
-        self.read(|view| (view.status == RunStatus::Finished).then(|| view.text.clone())).flatten()
+        self.read(|view| (view.status == RunStatus::Finished).then(|| view.text.clone()))
+            .flatten()
     }
 }
 
@@ -74,6 +78,7 @@ pub struct Chat {
 }
 
 const REMEMBERED: &str = "conversation";
+const SILENCE_MS: u32 = 800;
 
 impl Chat {
     /// An empty conversation.
@@ -94,17 +99,25 @@ impl Chat {
 
     /// True while an answer is on its way.
     pub fn is_busy(self) -> bool {
-        self.exchanges.with(|all| all.last().is_some_and(Exchange::is_busy))
+        self.exchanges
+            .with(|all| all.last().is_some_and(Exchange::is_busy))
     }
 
     /// An exchange by its number.
     pub fn exchange(self, key: usize) -> Option<Exchange> {
-        self.exchanges.with(|all| all.iter().find(|exchange| exchange.key == key).cloned())
+        self.exchanges
+            .with(|all| all.iter().find(|exchange| exchange.key == key).cloned())
     }
 
     /// The exchange that carries a run.
     pub fn holds(self, run: &RunId) -> bool {
-        self.exchanges.with(|all| all.iter().any(|exchange| exchange.live.with(|live| live.as_ref().is_some_and(|(id, _)| id == run))))
+        self.exchanges.with(|all| {
+            all.iter().any(|exchange| {
+                exchange
+                    .live
+                    .with(|live| live.as_ref().is_some_and(|(id, _)| id == run))
+            })
+        })
     }
 
     /// Sends what is written.
@@ -135,9 +148,18 @@ impl Chat {
         let request = AskRequest {
             question: question.clone(),
             history: untrack(|| {
-                composer::history(self.exchanges.get().iter().map(|exchange| (exchange.asked(), exchange.answer())))
+                composer::history(
+                    self.exchanges
+                        .get()
+                        .iter()
+                        .map(|exchange| (exchange.asked(), exchange.answer())),
+                )
             }),
-            engine: Some(self.preferences.settings.with_untracked(|settings| settings.engine)),
+            engine: Some(
+                self.preferences
+                    .settings
+                    .with_untracked(|settings| settings.engine),
+            ),
             collection: self.scope.get_untracked(),
             ..AskRequest::default()
         };
@@ -146,20 +168,27 @@ impl Chat {
         spawn_local(async move {
             match bridge::call::<Ask>(&request).await {
                 Ok(run) => {
-                    let live = self.runs.attach(&run);
-                    exchange.live.set(Some((run, live)));
+                    let live = self.runs.live(&run);
+                    exchange.live.set(Some((run.clone(), live.clone())));
                     self.remember();
+                    self.refresh_runs();
+                    // Events come by themselves; only a run of which nothing was heard is asked for.
+                    bridge::sleep(SILENCE_MS).await;
+                    if live.with_untracked(|follow| follow.view.status == RunStatus::Waiting) {
+                        self.runs.attach(&run);
+                    }
                 }
                 Err(error) => exchange.refusal.set(Some(error)),
             }
-            self.refresh_runs();
         });
     }
 
     /// Stops the answer on its way.
     pub fn stop(self) {
         let last = self.exchanges.with_untracked(|all| all.last().cloned());
-        let Some(exchange) = last.filter(|exchange| untrack(|| exchange.is_busy())) else { return };
+        let Some(exchange) = last.filter(|exchange| untrack(|| exchange.is_busy())) else {
+            return;
+        };
         if let Some((run, _)) = exchange.live.get_untracked() {
             spawn_local(async move {
                 self.notices.report(bridge::call::<CancelRun>(&run).await);
@@ -194,7 +223,11 @@ impl Chat {
     /// Forgets all past runs.
     pub fn forget_runs(self) {
         spawn_local(async move {
-            if self.notices.report(bridge::call::<ClearRuns>(&()).await).is_some() {
+            if self
+                .notices
+                .report(bridge::call::<ClearRuns>(&()).await)
+                .is_some()
+            {
                 self.begin_anew();
                 self.refresh_runs();
             }
@@ -204,13 +237,22 @@ impl Chat {
     /// Takes up the conversation the window was closed or reloaded with.
     pub fn restore(self) {
         spawn_local(async move {
-            let Some(known) = self.notices.report(bridge::call::<ListRuns>(&()).await) else { return };
-            let ids: Vec<RunId> = bridge::remembered(REMEMBERED).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+            let Some(known) = self.notices.report(bridge::call::<ListRuns>(&()).await) else {
+                return;
+            };
+            let ids: Vec<RunId> = bridge::remembered(REMEMBERED)
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default();
             // Runs that are gone (another data folder, a cleared history) are no conversation.
             let found: Vec<Exchange> = ids
                 .iter()
                 .filter_map(|id| known.iter().find(|summary| summary.run == *id))
-                .map(|summary| self.exchange_of(summary.question.clone(), Some((summary.run.clone(), self.runs.attach(&summary.run)))))
+                .map(|summary| {
+                    self.exchange_of(
+                        summary.question.clone(),
+                        Some((summary.run.clone(), self.runs.attach(&summary.run))),
+                    )
+                })
                 .collect();
             if self.exchanges.with_untracked(Vec::is_empty) && !found.is_empty() {
                 self.exchanges.set(found);
@@ -222,12 +264,23 @@ impl Chat {
     fn exchange_of(self, question: String, live: Option<(RunId, Live)>) -> Exchange {
         let key = self.next.get_value();
         self.next.set_value(key + 1);
-        Exchange { key, question, live: ArcRwSignal::new(live), refusal: ArcRwSignal::new(None) }
+        Exchange {
+            key,
+            question,
+            live: ArcRwSignal::new(live),
+            refusal: ArcRwSignal::new(None),
+        }
     }
 
     fn remember(self) {
         let ids: Vec<RunId> = self.exchanges.with_untracked(|all| {
-            all.iter().filter_map(|exchange| exchange.live.with_untracked(|live| live.as_ref().map(|(run, _)| run.clone()))).collect()
+            all.iter()
+                .filter_map(|exchange| {
+                    exchange
+                        .live
+                        .with_untracked(|live| live.as_ref().map(|(run, _)| run.clone()))
+                })
+                .collect()
         });
         if let Ok(text) = serde_json::to_string(&ids) {
             bridge::remember(REMEMBERED, &text);

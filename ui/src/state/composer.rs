@@ -65,7 +65,10 @@ pub fn history(exchanges: impl IntoIterator<Item = (String, Option<String>)>) ->
 }
 
 fn turn(role: Role, content: &str) -> Turn {
-    Turn { role, content: content.chars().take(MOST_CHARS).collect() }
+    Turn {
+        role,
+        content: content.chars().take(MOST_CHARS).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -62,10 +62,14 @@ impl Follow {
         Step::Folded
     }
 
-    /// The snapshot could not be had: the next event asks again.
+    /// The snapshot could not be had: what follows without a gap is folded, and the next event asks again.
     pub fn give_up(&mut self) {
         self.fetching = false;
-        self.held.clear();
+        for event in std::mem::take(&mut self.held) {
+            if self.view.apply(&event).is_err() {
+                return;
+            }
+        }
     }
 }
 
@@ -75,9 +79,25 @@ mod tests {
     use adrag_contract::{Event, RunStatus};
 
     fn log(texts: &[&str]) -> Vec<RunEvent> {
-        let mut events: Vec<Event> = texts.iter().map(|text| Event::AnswerDelta { text: (*text).to_owned() }).collect();
-        events.push(Event::RunCancelled { documents: Vec::new() });
-        (0..).zip(events).map(|(seq, event)| RunEvent { run: "r".into(), seq, at_ms: 0, attempt: 1, event }).collect()
+        let mut events: Vec<Event> = texts
+            .iter()
+            .map(|text| Event::AnswerDelta {
+                text: (*text).to_owned(),
+            })
+            .collect();
+        events.push(Event::RunCancelled {
+            documents: Vec::new(),
+        });
+        (0..)
+            .zip(events)
+            .map(|(seq, event)| RunEvent {
+                run: "r".into(),
+                seq,
+                at_ms: 0,
+                attempt: 1,
+                event,
+            })
+            .collect()
     }
 
     #[test]
@@ -100,6 +120,18 @@ mod tests {
         assert!(!follow.begin_fetch());
         assert_eq!(follow.restore(&all[..3]), Step::Folded);
         assert_eq!(follow.view.text, "abc");
+        assert!(follow.view.is_over());
+    }
+
+    #[test]
+    fn without_a_snapshot_the_events_that_follow_are_kept() {
+        let all = log(&["a", "b"]);
+        let mut follow = Follow::default();
+        assert!(follow.begin_fetch());
+        for event in &all {
+            assert_eq!(follow.receive(event.clone()), Step::Held);
+        }
+        follow.give_up();
         assert!(follow.view.is_over());
     }
 

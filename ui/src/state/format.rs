@@ -38,7 +38,7 @@ pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -53,12 +53,18 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 
 /// The last part of a path, whichever slash it uses.
 pub fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
+    path.rsplit(['/', '\\'])
+        .find(|part| !part.is_empty())
+        .unwrap_or(path)
 }
 
 /// "p. 4" or "pp. 4-6".
 pub fn pages(first: u32, last: u32) -> String {
-    if first == last { format!("p. {first}") } else { format!("pp. {first}\u{2013}{last}") }
+    if first == last {
+        format!("p. {first}")
+    } else {
+        format!("pp. {first}\u{2013}{last}")
+    }
 }
 
 /// At most `most` characters, with an ellipsis where something was left out.
@@ -67,6 +73,20 @@ pub fn shortened(text: &str, most: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}\u{2026}", text[..end].trim_end()),
     }
+}
+
+/// A message as a sentence of its own: its first letter raised, unless it begins with a name in backticks.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+/// The parts of a message in turn: plain text, then what stood between backticks, and so on.
+pub fn quoted_parts(text: &str) -> Vec<String> {
+    text.split('`').map(str::to_owned).collect()
 }
 
 /// Text of hostile origin for one line: no control, bidirectional or zero-width characters.
@@ -99,14 +119,29 @@ mod tests {
 
     #[test]
     fn durations_read_like_speech() {
-        for (ms, text) in [(0, "0 ms"), (999, "999 ms"), (1_249, "1.2 s"), (9_999, "9.9 s"), (10_400, "10 s"), (125_000, "2 min 5 s")] {
+        for (ms, text) in [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (1_249, "1.2 s"),
+            (9_999, "9.9 s"),
+            (10_400, "10 s"),
+            (125_000, "2 min 5 s"),
+        ] {
             assert_eq!(duration(ms), text);
         }
     }
 
     #[test]
     fn sizes_have_one_digit_below_ten() {
-        for (bytes, text) in [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (3_400_000, "3.4 MB"), (9_960, "10 kB"), (999_700, "1.0 MB"), (12_000_000_000, "12 GB")] {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (3_400_000, "3.4 MB"),
+            (9_960, "10 kB"),
+            (999_700, "1.0 MB"),
+            (12_000_000_000, "12 GB"),
+        ] {
             assert_eq!(size(bytes), text);
         }
     }
@@ -125,6 +160,14 @@ mod tests {
         assert_eq!(file_name("C:\\a\\b.pdf"), "b.pdf");
         assert_eq!(file_name("/a/b/"), "b");
         assert_eq!(file_name(""), "");
+    }
+
+    #[test]
+    fn a_message_begins_like_a_sentence_and_keeps_its_names() {
+        assert_eq!(sentence("nothing answers"), "Nothing answers");
+        assert_eq!(sentence("`x` is gone"), "`x` is gone");
+        assert_eq!(sentence(""), "");
+        assert_eq!(quoted_parts("at `x` now"), ["at ", "x", " now"]);
     }
 
     #[test]

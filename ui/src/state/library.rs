@@ -69,7 +69,10 @@ pub struct Sort {
 
 impl Default for Sort {
     fn default() -> Self {
-        Self { key: SortKey::Added, descending: true }
+        Self {
+            key: SortKey::Added,
+            descending: true,
+        }
     }
 }
 
@@ -77,9 +80,15 @@ impl Sort {
     /// The order after a click on a column's heading.
     pub fn toggled(self, key: SortKey) -> Self {
         if self.key == key {
-            return Self { key, descending: !self.descending };
+            return Self {
+                key,
+                descending: !self.descending,
+            };
         }
-        Self { key, descending: matches!(key, SortKey::Size | SortKey::Chunks | SortKey::Added) }
+        Self {
+            key,
+            descending: matches!(key, SortKey::Size | SortKey::Chunks | SortKey::Added),
+        }
     }
 }
 
@@ -93,7 +102,13 @@ pub struct Row {
 }
 
 /// The rows to show.
-pub fn rows(documents: &[DocumentInfo], jobs: &[RunView], query: &str, filter: StateFilter, sort: Sort) -> Vec<Row> {
+pub fn rows(
+    documents: &[DocumentInfo],
+    jobs: &[RunView],
+    query: &str,
+    filter: StateFilter,
+    sort: Sort,
+) -> Vec<Row> {
     let live = live_states(jobs);
     let query = query.trim().to_lowercase();
     let mut rows: Vec<Row> = documents
@@ -113,16 +128,26 @@ type Live<'a> = HashMap<&'a str, (DocumentState, Option<&'a str>, Option<&'a Pro
 
 fn live_states(jobs: &[RunView]) -> Live<'_> {
     let mut live = HashMap::new();
-    for row in jobs.iter().filter(|job| !job.is_over()).flat_map(|job| &job.documents) {
+    for row in jobs
+        .iter()
+        .filter(|job| !job.is_over())
+        .flat_map(|job| &job.documents)
+    {
         if let Some(id) = &row.document {
-            live.insert(id.as_str(), (row.state, row.reason.as_deref(), row.progress.as_ref()));
+            live.insert(
+                id.as_str(),
+                (row.state, row.reason.as_deref(), row.progress.as_ref()),
+            );
         }
     }
     live
 }
 
 fn overlay(document: &DocumentInfo, live: &Live<'_>) -> Row {
-    let mut row = Row { document: document.clone(), progress: None };
+    let mut row = Row {
+        document: document.clone(),
+        progress: None,
+    };
     if let Some((state, reason, progress)) = live.get(document.id.as_str()) {
         row.document.state = *state;
         row.document.reason = reason.map(str::to_owned);
@@ -175,7 +200,11 @@ pub fn job_progress(view: &RunView) -> JobProgress {
         .iter()
         .filter(|row| matches!(row.state, DocumentState::Failed | DocumentState::Empty))
         .count() as u64;
-    let current = view.documents.iter().rev().find(|row| !row.state.is_final() && row.state != DocumentState::Queued);
+    let current = view
+        .documents
+        .iter()
+        .rev()
+        .find(|row| !row.state.is_final() && row.state != DocumentState::Queued);
     JobProgress {
         files: files.max(view.documents.len() as u64),
         done,
@@ -228,12 +257,21 @@ mod tests {
             document("3", "gamma", DocumentState::Embedding, 10),
         ];
         let all = |filter, sort| rows(&documents, &[], "", filter, sort);
-        let name = Sort { key: SortKey::Name, descending: false };
+        let name = Sort {
+            key: SortKey::Name,
+            descending: false,
+        };
         assert_eq!(titles(&all(StateFilter::All, name)), ["Alpha", "beta", "gamma"]);
-        assert_eq!(titles(&all(StateFilter::All, Sort::default())), ["beta", "Alpha", "gamma"]);
+        assert_eq!(
+            titles(&all(StateFilter::All, Sort::default())),
+            ["beta", "Alpha", "gamma"]
+        );
         assert_eq!(titles(&all(StateFilter::Trouble, name)), ["Alpha"]);
         assert_eq!(titles(&all(StateFilter::Working, name)), ["gamma"]);
-        assert_eq!(titles(&rows(&documents, &[], " BET ", StateFilter::All, name)), ["beta"]);
+        assert_eq!(
+            titles(&rows(&documents, &[], " BET ", StateFilter::All, name)),
+            ["beta"]
+        );
     }
 
     #[test]
@@ -245,8 +283,16 @@ mod tests {
     }
 
     fn job(events: Vec<Event>) -> RunView {
-        let events: Vec<RunEvent> =
-            (0..).zip(events).map(|(seq, event)| RunEvent { run: "r".into(), seq, at_ms: 0, attempt: 1, event }).collect();
+        let events: Vec<RunEvent> = (0..)
+            .zip(events)
+            .map(|(seq, event)| RunEvent {
+                run: "r".into(),
+                seq,
+                at_ms: 0,
+                attempt: 1,
+                event,
+            })
+            .collect();
         RunView::replay(&events).unwrap()
     }
 
@@ -259,10 +305,20 @@ mod tests {
             reason: None,
         };
         let view = job(vec![
-            Event::RunStarted { kind: RunKind::Ingest { files: 3, collection: "default".into() } },
+            Event::RunStarted {
+                kind: RunKind::Ingest {
+                    files: 3,
+                    collection: "default".into(),
+                },
+            },
             change("/docs/a", "1", DocumentState::Failed),
             change("/docs/b", "2", DocumentState::Embedding),
-            Event::DocumentProgressed { path: "/docs/b".to_owned(), done: 3, total: 9, unit: "chunks".to_owned() },
+            Event::DocumentProgressed {
+                path: "/docs/b".to_owned(),
+                done: 3,
+                total: 9,
+                unit: "chunks".to_owned(),
+            },
         ]);
         let progress = job_progress(&view);
         assert_eq!((progress.files, progress.done, progress.trouble), (3, 1, 1));

@@ -51,6 +51,8 @@ pub enum Inline {
     Citation(u32),
     /// The end of a claim: where its mark stands.
     Mark(usize),
+    /// The last word of a sentence with the chips and marks that belong to it: never parted by the end of a line.
+    Tied(Vec<Inline>),
     /// A line break.
     Break,
 }
@@ -215,10 +217,15 @@ impl<'a> Builder<'a> {
             Tag::Emphasis => Open::Emphasis,
             Tag::Strong => Open::Strong,
             Tag::Strikethrough => Open::Strike,
-            Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url, &range),
+            Tag::Link {
+                link_type, dest_url, ..
+            } => self.link(link_type, &dest_url, &range),
             _ => Open::Paragraph,
         };
-        let is_block = !matches!(open, Open::Emphasis | Open::Strong | Open::Strike | Open::Link(_) | Open::Cited(_));
+        let is_block = !matches!(
+            open,
+            Open::Emphasis | Open::Strong | Open::Strike | Open::Link(_) | Open::Cited(_)
+        );
         if is_block {
             self.wrap_loose_text();
         }
@@ -226,8 +233,13 @@ impl<'a> Builder<'a> {
     }
 
     fn link(&mut self, kind: LinkType, url: &str, range: &Range<usize>) -> Open {
-        if matches!(kind, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut)
-            && let Some(numbers) = self.source.get(range.clone()).and_then(|text| self.marks.citation(text))
+        if matches!(
+            kind,
+            LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut
+        ) && let Some(numbers) = self
+            .source
+            .get(range.clone())
+            .and_then(|text| self.marks.citation(text))
         {
             return Open::Cited(numbers);
         }
@@ -249,7 +261,10 @@ impl<'a> Builder<'a> {
         if self.stack.len() < 2 {
             return;
         }
-        let ends_sentence = !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link);
+        let ends_sentence = !matches!(
+            tag,
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link
+        );
         if ends_sentence {
             self.settle_claim(None);
         }
@@ -278,7 +293,11 @@ impl<'a> Builder<'a> {
             }
             Open::Table(right) => {
                 let mut rows = frame.rows;
-                let head = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+                let head = if rows.is_empty() {
+                    Vec::new()
+                } else {
+                    rows.remove(0)
+                };
                 rows.retain(|row| !row.is_empty());
                 self.push_block(Block::Table(right, head, rows));
             }
@@ -289,7 +308,9 @@ impl<'a> Builder<'a> {
             Open::Strike => self.push(Inline::Strike(frame.inlines)),
             Open::Link(Some(url)) => self.push(Inline::Link(url, frame.inlines)),
             Open::Link(None) => self.top().inlines.append(&mut frame.inlines),
-            Open::Cited(numbers) => numbers.into_iter().for_each(|n| self.push(Inline::Citation(n))),
+            Open::Cited(numbers) => numbers
+                .into_iter()
+                .for_each(|n| self.push_tied(Inline::Citation(n))),
         }
     }
 
@@ -303,7 +324,10 @@ impl<'a> Builder<'a> {
             }
         }
         let blocks = self.stack.pop().map(|root| root.blocks).unwrap_or_default();
-        Tree { blocks, cut: self.cut }
+        Tree {
+            blocks,
+            cut: self.cut,
+        }
     }
 
     fn flush_text(&mut self) {
@@ -325,7 +349,7 @@ impl<'a> Builder<'a> {
                 }
                 Piece::Citation(n, claim) => {
                     self.settle_claim(claim);
-                    self.push(Inline::Citation(n));
+                    self.push_tied(Inline::Citation(n));
                 }
             }
         }
@@ -334,7 +358,7 @@ impl<'a> Builder<'a> {
     /// Sets the mark of the claim that ends where `next` begins.
     fn settle_claim(&mut self, next: Option<usize>) {
         if let Some(ended) = self.claim.filter(|_| self.claim != next) {
-            self.push(Inline::Mark(ended));
+            self.push_tied(Inline::Mark(ended));
         }
         self.claim = next;
     }
@@ -345,6 +369,32 @@ impl<'a> Builder<'a> {
         }
         let last = self.stack.len() - 1;
         &mut self.stack[last]
+    }
+
+    /// Puts a chip or a mark to the word before it: alone at the beginning of a line it would not be seen to belong there.
+    fn push_tied(&mut self, inline: Inline) {
+        const LONGEST_WORD: usize = 32;
+        let inlines = &mut self.top().inlines;
+        match inlines.pop() {
+            Some(Inline::Tied(mut tied)) => {
+                tied.push(inline);
+                inlines.push(Inline::Tied(tied));
+            }
+            Some(Inline::Text(mut text, claim)) => {
+                let before = text.trim_end();
+                let word = before.rfind(' ').map_or(0, |at| at + 1);
+                if before.len() - word > LONGEST_WORD {
+                    inlines.extend([Inline::Text(text, claim), inline]);
+                    return;
+                }
+                let tied = vec![Inline::Text(text.split_off(word), claim), inline];
+                if !text.is_empty() {
+                    inlines.push(Inline::Text(text, claim));
+                }
+                inlines.push(Inline::Tied(tied));
+            }
+            other => inlines.extend(other.into_iter().chain([inline])),
+        }
     }
 
     fn push(&mut self, inline: Inline) {
@@ -365,13 +415,21 @@ impl<'a> Builder<'a> {
 fn wrap(frame: &mut Frame) {
     let holds_blocks = matches!(frame.open, Open::Root | Open::Quote | Open::Item);
     if holds_blocks && !frame.inlines.is_empty() {
-        frame.blocks.push(Block::Paragraph(std::mem::take(&mut frame.inlines)));
+        frame
+            .blocks
+            .push(Block::Paragraph(std::mem::take(&mut frame.inlines)));
     }
 }
 
 fn language(kind: &CodeBlockKind<'_>) -> String {
     match kind {
-        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default().chars().take(24).collect(),
+        CodeBlockKind::Fenced(info) => info
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(24)
+            .collect(),
         CodeBlockKind::Indented => String::new(),
     }
 }
@@ -390,9 +448,11 @@ pub fn web_address(url: &str) -> Option<String> {
 pub fn plain_text(inline: &Inline) -> String {
     match inline {
         Inline::Text(text, _) | Inline::Code(text) => text.clone(),
-        Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) | Inline::Link(_, inner) => {
-            inner.iter().map(plain_text).collect()
-        }
+        Inline::Emphasis(inner)
+        | Inline::Strong(inner)
+        | Inline::Strike(inner)
+        | Inline::Tied(inner)
+        | Inline::Link(_, inner) => inner.iter().map(plain_text).collect(),
         Inline::Citation(n) => format!("[{n}]"),
         Inline::Mark(_) => String::new(),
         Inline::Break => "\n".to_owned(),

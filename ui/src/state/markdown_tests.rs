@@ -20,7 +20,11 @@ fn every_inline(blocks: &[Block]) -> Vec<Inline> {
         for inline in inlines {
             all.push(inline.clone());
             match inline {
-                Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) | Inline::Link(_, inner) => walk(inner, all),
+                Inline::Emphasis(inner)
+                | Inline::Strong(inner)
+                | Inline::Strike(inner)
+                | Inline::Tied(inner)
+                | Inline::Link(_, inner) => walk(inner, all),
                 _ => {}
             }
         }
@@ -32,7 +36,9 @@ fn every_inline(blocks: &[Block]) -> Vec<Inline> {
             Block::List(_, items) => items.iter().for_each(|item| all.extend(every_inline(item))),
             Block::Quote(inner) => all.extend(every_inline(inner)),
             Block::Table(_, head, rows) => {
-                head.iter().chain(rows.iter().flatten()).for_each(|cell| walk(cell, &mut all));
+                head.iter()
+                    .chain(rows.iter().flatten())
+                    .for_each(|cell| walk(cell, &mut all));
             }
             Block::Code(..) | Block::Rule => {}
         }
@@ -67,7 +73,10 @@ fn the_usual_forms_are_drawn() {
     assert_eq!(tree.blocks[2], Block::List(None, vec![item("x"), item("y")]));
     assert_eq!(tree.blocks[3], Block::List(Some(3), vec![item("z")]));
     assert_eq!(tree.blocks[4], Block::Quote(item("q")));
-    assert_eq!(tree.blocks[5], Block::Code("rust".to_owned(), "fn a() {}\n".to_owned()));
+    assert_eq!(
+        tree.blocks[5],
+        Block::Code("rust".to_owned(), "fn a() {}\n".to_owned())
+    );
     assert_eq!(tree.blocks[6], Block::Rule);
 }
 
@@ -77,7 +86,11 @@ fn tables_keep_head_rows_and_alignment() {
     let cell = |of: &str| vec![text(of)];
     assert_eq!(
         tree.blocks,
-        [Block::Table(vec![false, true], vec![cell("a"), cell("b")], vec![vec![cell("1"), cell("2")]])]
+        [Block::Table(
+            vec![false, true],
+            vec![cell("a"), cell("b")],
+            vec![vec![cell("1"), cell("2")]]
+        )]
     );
 }
 
@@ -85,7 +98,13 @@ fn tables_keep_head_rows_and_alignment() {
 fn a_nested_list_stays_inside_its_item() {
     let tree = plain("- a\n  - b\n");
     let inner = Block::List(None, vec![vec![Block::Paragraph(vec![text("b")])]]);
-    assert_eq!(tree.blocks, [Block::List(None, vec![vec![Block::Paragraph(vec![text("a")]), inner]])]);
+    assert_eq!(
+        tree.blocks,
+        [Block::List(
+            None,
+            vec![vec![Block::Paragraph(vec![text("a")]), inner]]
+        )]
+    );
 }
 
 #[test]
@@ -93,20 +112,33 @@ fn known_citations_become_chips_and_others_stay_text() {
     let tree = cited("So it is. [1][2] Not [7].", &[1, 2]);
     assert_eq!(
         tree.blocks,
-        [Block::Paragraph(vec![text("So it is. "), Inline::Citation(1), Inline::Citation(2), text(" Not [7].")])]
+        [Block::Paragraph(vec![
+            text("So it "),
+            Inline::Tied(vec![text("is. "), Inline::Citation(1), Inline::Citation(2)]),
+            text(" Not [7].")
+        ])]
     );
 }
 
 #[test]
 fn a_citation_cannot_be_turned_into_a_link() {
     let tree = cited("So it is. [1]\n\n[1]: https://evil.example/?q=secret\n", &[1]);
-    assert_eq!(tree.blocks, [Block::Paragraph(vec![text("So it is. "), Inline::Citation(1)])]);
+    assert_eq!(
+        tree.blocks,
+        [Block::Paragraph(vec![
+            text("So it "),
+            Inline::Tied(vec![text("is. "), Inline::Citation(1)]),
+        ])]
+    );
 }
 
 #[test]
 fn a_citation_in_code_is_code() {
     let tree = cited("`a[1]`\n\n    b[1]\n", &[1]);
-    assert_eq!(tree.blocks[0], Block::Paragraph(vec![Inline::Code("a[1]".to_owned())]));
+    assert_eq!(
+        tree.blocks[0],
+        Block::Paragraph(vec![Inline::Code("a[1]".to_owned())])
+    );
     assert_eq!(tree.blocks[1], Block::Code(String::new(), "b[1]\n".to_owned()));
 }
 
@@ -120,20 +152,42 @@ fn every_claim_ends_in_one_mark() {
         support: None,
         citations: Vec::new(),
     };
-    let claims = [claim("One **is so. [1]**", 0), claim("Two is not.", 19), claim("Three.", 34)];
+    let claims = [
+        claim("One **is so. [1]**", 0),
+        claim("Two is not.", 19),
+        claim("Three.", 34),
+    ];
     let tree = parse(source, &Marks::new(&claims, [1]));
-    let marks: Vec<Inline> =
-        every_inline(&tree.blocks).into_iter().filter(|inline| matches!(inline, Inline::Mark(_))).collect();
+    let marks: Vec<Inline> = every_inline(&tree.blocks)
+        .into_iter()
+        .filter(|inline| matches!(inline, Inline::Mark(_)))
+        .collect();
     assert_eq!(marks, [Inline::Mark(0), Inline::Mark(1), Inline::Mark(2)]);
 }
 
 #[test]
 fn raw_html_is_text_and_images_are_their_words() {
-    let tree = plain("a <b onclick=x()>c</b> ![alt *text*](https://evil.example/x.png)\n\n<script>alert(1)</script>\n");
-    let shown: String = every_inline(&tree.blocks).iter().filter(|i| matches!(i, Inline::Text(..))).map(plain_text).collect();
-    assert!(shown.contains("<b onclick=x()>") && shown.contains("<script>alert(1)</script>"), "{shown}");
-    assert!(shown.contains("alt text") && !shown.contains("evil.example"), "{shown}");
-    assert!(!every_inline(&tree.blocks).iter().any(|inline| matches!(inline, Inline::Link(..))));
+    let tree = plain(
+        "a <b onclick=x()>c</b> ![alt *text*](https://evil.example/x.png)\n\n<script>alert(1)</script>\n",
+    );
+    let shown: String = every_inline(&tree.blocks)
+        .iter()
+        .filter(|i| matches!(i, Inline::Text(..)))
+        .map(plain_text)
+        .collect();
+    assert!(
+        shown.contains("<b onclick=x()>") && shown.contains("<script>alert(1)</script>"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("alt text") && !shown.contains("evil.example"),
+        "{shown}"
+    );
+    assert!(
+        !every_inline(&tree.blocks)
+            .iter()
+            .any(|inline| matches!(inline, Inline::Link(..)))
+    );
 }
 
 #[test]
@@ -153,10 +207,21 @@ fn only_web_addresses_are_links() {
         "[x](mailto:a@b.c)",
     ] {
         let tree = plain(hostile);
-        assert!(!every_inline(&tree.blocks).iter().any(|inline| matches!(inline, Inline::Link(..))), "{hostile}");
+        assert!(
+            !every_inline(&tree.blocks)
+                .iter()
+                .any(|inline| matches!(inline, Inline::Link(..))),
+            "{hostile}"
+        );
     }
     let tree = plain("[x](https://a.example/b)");
-    assert_eq!(tree.blocks, [Block::Paragraph(vec![Inline::Link("https://a.example/b".to_owned(), vec![text("x")])])]);
+    assert_eq!(
+        tree.blocks,
+        [Block::Paragraph(vec![Inline::Link(
+            "https://a.example/b".to_owned(),
+            vec![text("x")]
+        )])]
+    );
 }
 
 #[test]
@@ -179,7 +244,12 @@ fn hostile_sizes_are_bounded() {
         let tree = cited(&input, &[1]);
         let all = every_inline(&tree.blocks);
         assert!(tree.blocks.iter().map(depth).max().unwrap_or(0) <= MOST_DEPTH);
-        assert!(all.iter().filter(|inline| matches!(inline, Inline::Link(..))).count() <= MOST_LINKS);
+        assert!(
+            all.iter()
+                .filter(|inline| matches!(inline, Inline::Link(..)))
+                .count()
+                <= MOST_LINKS
+        );
         let cells: usize = tree
             .blocks
             .iter()
@@ -192,7 +262,13 @@ fn hostile_sizes_are_bounded() {
     }
     let long = plain(&"ä".repeat(MOST_BYTES));
     assert!(long.cut);
-    assert!(every_inline(&long.blocks).iter().map(|inline| plain_text(inline).len()).sum::<usize>() <= MOST_BYTES);
+    assert!(
+        every_inline(&long.blocks)
+            .iter()
+            .map(|inline| plain_text(inline).len())
+            .sum::<usize>()
+            <= MOST_BYTES
+    );
 }
 
 #[test]

@@ -31,7 +31,10 @@ impl Marks {
             .map(|(number, claim)| (claim.span.0 as usize..claim.span.1 as usize, number))
             .collect();
         spans.sort_by_key(|(span, _)| span.start);
-        Self { spans, known: citations.into_iter().collect() }
+        Self {
+            spans,
+            known: citations.into_iter().collect(),
+        }
     }
 
     /// The claim at a byte of the answer.
@@ -48,7 +51,8 @@ impl Marks {
             .split(',')
             .map(|number| {
                 let digits = number.trim();
-                let is_plain = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit());
+                let is_plain =
+                    !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit());
                 digits.parse().ok().filter(|n| is_plain && self.known.contains(n))
             })
             .collect::<Option<_>>()?;
@@ -120,7 +124,11 @@ impl Places {
             .map(|(text, range)| {
                 let begin = at;
                 at += text.as_ref().len();
-                (begin, range.start, source.get(range.clone()) == Some(text.as_ref()))
+                (
+                    begin,
+                    range.start,
+                    source.get(range.clone()) == Some(text.as_ref()),
+                )
             })
             .collect();
         Self { runs }
@@ -158,10 +166,26 @@ mod tests {
     #[test]
     fn only_numbers_of_this_answer_are_citations() {
         let marks = marks(&[], &[1, 2, 12]);
-        for (text, numbers) in [("[1]", Some(vec![1])), ("[1, 12]", Some(vec![1, 12])), ("[2,1]", Some(vec![2, 1]))] {
+        for (text, numbers) in [
+            ("[1]", Some(vec![1])),
+            ("[1, 12]", Some(vec![1, 12])),
+            ("[2,1]", Some(vec![2, 1])),
+        ] {
             assert_eq!(marks.citation(text), numbers);
         }
-        for text in ["[3]", "[1, 3]", "[]", "[ ]", "[-1]", "[+1]", "[1-2]", "[x]", "[00001]", "1", "[99999999999]"] {
+        for text in [
+            "[3]",
+            "[1, 3]",
+            "[]",
+            "[ ]",
+            "[-1]",
+            "[+1]",
+            "[1-2]",
+            "[x]",
+            "[00001]",
+            "1",
+            "[99999999999]",
+        ] {
             assert_eq!(marks.citation(text), None, "{text}");
         }
     }

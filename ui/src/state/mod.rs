@@ -114,9 +114,15 @@ impl App {
     }
 
     fn receive(self, event: RunEvent) {
-        let changes_shelf = matches!(event.event, Event::DocumentStateChanged { .. } | Event::RunCancelled { .. })
-            || matches!(&event.event, Event::RunStarted { kind: RunKind::Ingest { .. } })
-            || event.event.is_terminal();
+        let changes_shelf = matches!(
+            event.event,
+            Event::DocumentStateChanged { .. } | Event::RunCancelled { .. }
+        ) || matches!(
+            &event.event,
+            Event::RunStarted {
+                kind: RunKind::Ingest { .. }
+            }
+        ) || event.event.is_terminal();
         let ends = event.event.is_terminal();
         self.runs.receive(event);
         if changes_shelf {

@@ -32,7 +32,10 @@ impl Notices {
 
     /// Nothing told yet.
     pub fn new() -> Self {
-        Self { all: RwSignal::new(Vec::new()), next: StoredValue::new(0) }
+        Self {
+            all: RwSignal::new(Vec::new()),
+            next: StoredValue::new(0),
+        }
     }
 
     /// Tells something that went well; it goes by itself.
@@ -65,7 +68,12 @@ impl Notices {
         self.all.update(|all| {
             // The same fault told twice is told once.
             all.retain(|notice| notice.text != text);
-            all.push(Notice { id, text, hint, is_error });
+            all.push(Notice {
+                id,
+                text,
+                hint,
+                is_error,
+            });
             let excess = all.len().saturating_sub(Self::MOST);
             all.drain(..excess);
         });
@@ -110,12 +118,20 @@ pub struct Detail {
 impl Detail {
     /// A line that matters as a whole.
     pub fn strong(text: impl Into<String>) -> Self {
-        Self { before: String::new(), strong: text.into(), after: String::new() }
+        Self {
+            before: String::new(),
+            strong: text.into(),
+            after: String::new(),
+        }
     }
 
     /// A quiet line.
     pub fn quiet(text: impl Into<String>) -> Self {
-        Self { before: text.into(), strong: String::new(), after: String::new() }
+        Self {
+            before: text.into(),
+            strong: String::new(),
+            after: String::new(),
+        }
     }
 
     /// A web address with its host marked, so that a look-alike is seen.
@@ -125,7 +141,11 @@ impl Detail {
         let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
         let host = authority.rfind('@').map_or(0, |at| at + 1);
         let (from, to) = (begin + host, begin + authority.len());
-        Self { before: url[..from].to_owned(), strong: url[from..to].to_owned(), after: url[to..].to_owned() }
+        Self {
+            before: url[..from].to_owned(),
+            strong: url[from..to].to_owned(),
+            after: url[to..].to_owned(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::notices::Notices;
 use crate::bridge;
 use adrag_contract::{
-    AppError, Doctor, DoctorReport, EngineId, EngineStatus, GetSettings, KeyName, KeyStatus, ListKeys, ProbeEngines, SaveKey,
-    SaveKeyRequest, SaveSettings, Settings,
+    AppError, Doctor, DoctorReport, EngineId, EngineStatus, GetSettings, KeyName, KeyStatus, ListKeys,
+    ProbeEngines, SaveKey, SaveKeyRequest, SaveSettings, Settings,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -74,8 +74,8 @@ impl Preferences {
             return;
         }
         bridge::set_theme(settings.theme);
-        let affects_engines =
-            (&before.openai, &before.ollama, &before.local) != (&settings.openai, &settings.ollama, &settings.local);
+        let affects_engines = (&before.openai, &before.ollama, &before.local)
+            != (&settings.openai, &settings.ollama, &settings.local);
         spawn_local(async move {
             match bridge::call::<SaveSettings>(&settings).await {
                 Ok(()) if affects_engines => self.probe(),
@@ -100,7 +100,8 @@ impl Preferences {
                     keys.retain(|known| known.name != status.name);
                     keys.push(status);
                 });
-                self.notices.tell(if removed { "Key removed" } else { "Key saved" });
+                self.notices
+                    .tell(if removed { "Key removed" } else { "Key saved" });
                 self.probe();
             }
         });
@@ -138,11 +139,17 @@ impl Preferences {
 
     /// How an engine is doing, once it was asked.
     pub fn engine(self, engine: EngineId) -> Option<EngineStatus> {
-        self.engines.with(|all| all.as_ref()?.iter().find(|status| status.engine == engine).cloned())
+        self.engines.with(|all| {
+            all.as_ref()?
+                .iter()
+                .find(|status| status.engine == engine)
+                .cloned()
+        })
     }
 
     /// What is known of a key.
     pub fn key(self, name: KeyName) -> Option<KeyStatus> {
-        self.keys.with(|keys| keys.iter().find(|status| status.name == name).cloned())
+        self.keys
+            .with(|keys| keys.iter().find(|status| status.name == name).cloned())
     }
 }

@@ -139,7 +139,11 @@ impl Reader {
         self.reading.set(Reading::Loading);
         self.target.set(Some(target.clone()));
         spawn_local(async move {
-            let request = ReadPassageRequest { document: target.document.clone(), span: target.span, around: AROUND };
+            let request = ReadPassageRequest {
+                document: target.document.clone(),
+                span: target.span,
+                around: AROUND,
+            };
             let read = bridge::call::<ReadPassage>(&request).await;
             // The person may have gone to another passage meanwhile.
             if self.target.with_untracked(|now| now.as_ref() != Some(&target)) {
@@ -209,16 +213,25 @@ impl Reader {
         if bridge::window_width() < NARROW {
             self.is_open.set(false);
         }
-        if let Some(Target { exchange, n: Some(n), .. }) = self.target.get_untracked() {
+        if let Some(Target {
+            exchange, n: Some(n), ..
+        }) = self.target.get_untracked()
+        {
             bridge::focus_first(&format!("[data-chip=\"{}\"]", chip_name(exchange, n)));
         }
     }
 
     /// Puts the passage with its source onto the clipboard.
     pub fn copy_quotation(self) {
-        let Some(target) = self.target.get_untracked() else { return };
+        let Some(target) = self.target.get_untracked() else {
+            return;
+        };
         spawn_local(async move {
-            if self.notices.report(bridge::copy(&target.quotation()).await).is_some() {
+            if self
+                .notices
+                .report(bridge::copy(&target.quotation()).await)
+                .is_some()
+            {
                 self.notices.tell("Quotation copied");
             }
         });

@@ -18,7 +18,13 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order shown.
-    pub const ALL: [Self; 5] = [Self::Engines, Self::Retrieval, Self::Answers, Self::Appearance, Self::Storage];
+    pub const ALL: [Self; 5] = [
+        Self::Engines,
+        Self::Retrieval,
+        Self::Answers,
+        Self::Appearance,
+        Self::Storage,
+    ];
 
     /// Its name in the address.
     pub fn as_str(self) -> &'static str {
@@ -58,11 +64,17 @@ pub enum Route {
 impl Route {
     /// The place a fragment names; Chat for what is unknown.
     pub fn from_fragment(fragment: &str) -> Self {
-        let mut parts = fragment.trim_start_matches('#').trim_start_matches('/').split('/');
+        let mut parts = fragment
+            .trim_start_matches('#')
+            .trim_start_matches('/')
+            .split('/');
         match (parts.next(), parts.next()) {
             (Some("library"), _) => Self::Library,
             (Some("settings"), section) => Self::Settings(
-                Section::ALL.into_iter().find(|known| Some(known.as_str()) == section).unwrap_or_default(),
+                Section::ALL
+                    .into_iter()
+                    .find(|known| Some(known.as_str()) == section)
+                    .unwrap_or_default(),
             ),
             _ => Self::Chat,
         }
@@ -95,6 +107,9 @@ mod tests {
         for fragment in ["", "#", "#/lab", "#/../etc", "nonsense"] {
             assert_eq!(Route::from_fragment(fragment), Route::Chat);
         }
-        assert_eq!(Route::from_fragment("#/settings/nothing"), Route::Settings(Section::Engines));
+        assert_eq!(
+            Route::from_fragment("#/settings/nothing"),
+            Route::Settings(Section::Engines)
+        );
     }
 }

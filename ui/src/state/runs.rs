@@ -23,7 +23,11 @@ pub struct Runs {
 impl Runs {
     /// No run yet.
     pub fn new(notices: Notices) -> Self {
-        Self { live: StoredValue::new(HashMap::new()), jobs: RwSignal::new(Vec::new()), notices }
+        Self {
+            live: StoredValue::new(HashMap::new()),
+            jobs: RwSignal::new(Vec::new()),
+            notices,
+        }
     }
 
     /// A run by its id; an empty one when nothing is known of it yet.
@@ -42,7 +46,9 @@ impl Runs {
     pub fn receive(self, event: RunEvent) {
         let run = event.run.clone();
         let live = self.live(&run);
-        let step = live.try_update(|follow| follow.receive(event)).unwrap_or(Step::Folded);
+        let step = live
+            .try_update(|follow| follow.receive(event))
+            .unwrap_or(Step::Folded);
         self.note_job(&run, &live);
         if step == Step::Fetch {
             self.fetch(run, live);
@@ -52,7 +58,9 @@ impl Runs {
     /// Brings a run up to date from the engine's log: one of the past, or one under way after a reload.
     pub fn attach(self, run: &RunId) -> Live {
         let live = self.live(run);
-        let may_fetch = live.try_update_untracked(|follow| follow.begin_fetch()).unwrap_or(false);
+        let may_fetch = live
+            .try_update_untracked(|follow| follow.begin_fetch())
+            .unwrap_or(false);
         if may_fetch {
             self.fetch(run.clone(), live.clone());
         }
@@ -64,7 +72,9 @@ impl Runs {
             loop {
                 match bridge::call::<RunSnapshot>(&run).await {
                     Ok(snapshot) => {
-                        let step = live.try_update(|follow| follow.restore(&snapshot)).unwrap_or(Step::Folded);
+                        let step = live
+                            .try_update(|follow| follow.restore(&snapshot))
+                            .unwrap_or(Step::Folded);
                         self.note_job(&run, &live);
                         if step != Step::Fetch {
                             return;
@@ -84,7 +94,11 @@ impl Runs {
 
     fn note_job(self, run: &RunId, live: &Live) {
         let is_job = live.with_untracked(|follow| matches!(follow.view.kind, Some(RunKind::Ingest { .. })));
-        if is_job && !self.jobs.with_untracked(|jobs| jobs.iter().any(|(known, _)| known == run)) {
+        if is_job
+            && !self
+                .jobs
+                .with_untracked(|jobs| jobs.iter().any(|(known, _)| known == run))
+        {
             self.jobs.update(|jobs| jobs.push((run.clone(), live.clone())));
         }
     }

@@ -4,8 +4,9 @@ use super::library::{Sort, StateFilter};
 use super::notices::Notices;
 use crate::bridge;
 use adrag_contract::{
-    AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo, CollectionName, DeleteDocuments,
-    DocumentId, DocumentInfo, ListCollections, ListDocuments, OpenDocument, PickFiles, RetryDocument, RunId,
+    AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo,
+    CollectionName, DeleteDocuments, DocumentId, DocumentInfo, ListCollections, ListDocuments, OpenDocument,
+    PickFiles, RetryDocument, RunId,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -55,7 +56,8 @@ impl Shelf {
 
     /// True once it is known that there is no document at all.
     pub fn is_empty(self) -> bool {
-        self.documents.with(|documents| documents.as_ref().is_some_and(Vec::is_empty))
+        self.documents
+            .with(|documents| documents.as_ref().is_some_and(Vec::is_empty))
     }
 
     /// Reads documents and collections.
@@ -63,7 +65,9 @@ impl Shelf {
         spawn_local(async move {
             match bridge::call::<ListDocuments>(&None).await {
                 Ok(documents) => {
-                    self.marked.update(|marked| marked.retain(|id| documents.iter().any(|document| document.id == *id)));
+                    self.marked.update(|marked| {
+                        marked.retain(|id| documents.iter().any(|document| document.id == *id))
+                    });
                     self.documents.set(Some(documents));
                     self.error.set(None);
                 }
@@ -136,7 +140,11 @@ impl Shelf {
                 1 => "Document deleted".to_owned(),
                 count => format!("{count} documents deleted"),
             };
-            if self.notices.report(bridge::call::<DeleteDocuments>(&documents).await).is_some() {
+            if self
+                .notices
+                .report(bridge::call::<DeleteDocuments>(&documents).await)
+                .is_some()
+            {
                 self.notices.tell(told);
             }
             self.refresh();
@@ -147,8 +155,15 @@ impl Shelf {
     pub fn clear(self) {
         let collection = self.collection.get_untracked();
         spawn_local(async move {
-            if let Some(count) = self.notices.report(bridge::call::<ClearDocuments>(&collection).await) {
-                self.notices.tell(super::format::counted(count, "document deleted", "documents deleted"));
+            if let Some(count) = self
+                .notices
+                .report(bridge::call::<ClearDocuments>(&collection).await)
+            {
+                self.notices.tell(super::format::counted(
+                    count,
+                    "document deleted",
+                    "documents deleted",
+                ));
                 self.collection.set(None);
             }
             self.refresh();

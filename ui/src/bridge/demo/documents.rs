@@ -106,24 +106,36 @@ impl Sample {
 
     /// How many chunks it would have, were it as long as it claims.
     pub fn chunks(&self) -> u64 {
-        if self.text.is_empty() { 0 } else { 3 + self.bytes % 40 }
+        if self.text.is_empty() {
+            0
+        } else {
+            3 + self.bytes % 40
+        }
     }
 
     /// Where the passage that begins with these words stands, up to the end of its paragraph.
     pub fn span(&self, begins: &str) -> (u64, u64) {
         let begin = self.text.find(begins).unwrap_or(0);
-        let end = self.text[begin..].find("\n\n").map_or(self.text.len(), |length| begin + length);
+        let end = self.text[begin..]
+            .find("\n\n")
+            .map_or(self.text.len(), |length| begin + length);
         (begin as u64, end as u64)
     }
 
     /// Headings above a place and the page it is on.
     pub fn place(&self, at: u64) -> (Vec<String>, Option<PageRange>) {
         let before = &self.text[..self.text.floor_char_boundary(at as usize)];
-        let heading = before.split("\n\n").filter(|part| part.len() < 40 && !part.trim().is_empty()).last();
+        let heading = before
+            .split("\n\n")
+            .filter(|part| part.len() < 40 && !part.trim().is_empty())
+            .last();
         let heading = heading.map(|heading| heading.trim_matches(['#', ' ']).to_owned());
         let page = self.pages.map(|pages| {
             let page = 1 + (at * u64::from(pages) / (self.text.len() as u64).max(1)) as u32;
-            PageRange { first: page, last: page }
+            PageRange {
+                first: page,
+                last: page,
+            }
         });
         (heading.into_iter().collect(), page)
     }

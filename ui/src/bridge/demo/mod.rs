@@ -7,9 +7,10 @@ mod script;
 
 use super::dom;
 use adrag_contract::{
-    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, DoctorReport, DocumentId, DocumentInfo, DocumentState,
-    EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName, KeyStatus, ModelStatus, PassageView,
-    ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest, Settings, StoreCounts, Theme, VectorCount,
+    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, DoctorReport, DocumentId, DocumentInfo,
+    DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName, KeyStatus, ModelStatus,
+    PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest, Settings, StoreCounts,
+    Theme, VectorCount,
 };
 use documents::{SAMPLES, sample};
 use script::Beat;
@@ -44,14 +45,19 @@ impl Demo {
         let mut stage = Stage::default();
         if !query.contains("empty") {
             let now = dom::now_ms();
-            stage.documents = (0..).zip(SAMPLES).map(|(at, document)| document.info(final_state(document), now - at * 3_600_000)).collect();
+            stage.documents = (0..)
+                .zip(SAMPLES)
+                .map(|(at, document)| document.info(final_state(document), now - at * 3_600_000))
+                .collect();
         }
         stage.settings.theme = match () {
             () if query.contains("dark") => Theme::Dark,
             () if query.contains("light") => Theme::Light,
             () => Theme::System,
         };
-        Self { stage: Rc::new(RefCell::new(stage)) }
+        Self {
+            stage: Rc::new(RefCell::new(stage)),
+        }
     }
 
     /// Listens to the scripted runs.
@@ -122,10 +128,14 @@ impl Demo {
             "probe_engines" => write(&engines(stage.key.is_some())),
             "doctor" => write(&stage.doctor()),
             // There is no other program to open a file or a link in.
-            "open_document" | "open_link" => {
-                Err(AppError::new(ErrorCode::InvalidRequest, "the demo opens nothing outside this page"))
-            }
-            other => Err(AppError::new(ErrorCode::NotFound, format!("the demo has no command `{other}`"))),
+            "open_document" | "open_link" => Err(AppError::new(
+                ErrorCode::InvalidRequest,
+                "the demo opens nothing outside this page",
+            )),
+            other => Err(AppError::new(
+                ErrorCode::NotFound,
+                format!("the demo has no command `{other}`"),
+            )),
         }
     }
 
@@ -134,7 +144,12 @@ impl Demo {
         let run = RunId::new(format!("demo-{}", stage.logs.len() + 1));
         stage.logs.insert(run.as_str().to_owned(), Vec::new());
         if let Some(question) = question {
-            let summary = RunSummary { run: run.clone(), question, started_at_ms: dom::now_ms(), finished: false };
+            let summary = RunSummary {
+                run: run.clone(),
+                question,
+                started_at_ms: dom::now_ms(),
+                finished: false,
+            };
             stage.summaries.insert(0, summary);
         }
         let (demo, played) = (self.clone(), run.clone());
@@ -142,7 +157,12 @@ impl Demo {
             for (wait, event) in beats {
                 dom::sleep(wait).await;
                 if demo.is_cancelled(&played) {
-                    demo.emit(&played, Event::RunCancelled { documents: Vec::new() });
+                    demo.emit(
+                        &played,
+                        Event::RunCancelled {
+                            documents: Vec::new(),
+                        },
+                    );
                     return;
                 }
                 demo.emit(&played, event);
@@ -152,7 +172,11 @@ impl Demo {
     }
 
     fn is_cancelled(&self, run: &RunId) -> bool {
-        self.stage.borrow().cancelled.iter().any(|cancelled| cancelled == run.as_str())
+        self.stage
+            .borrow()
+            .cancelled
+            .iter()
+            .any(|cancelled| cancelled == run.as_str())
     }
 
     fn emit(&self, run: &RunId, event: Event) {
@@ -160,10 +184,20 @@ impl Demo {
             let mut stage = self.stage.borrow_mut();
             stage.follow(&event);
             if event.is_terminal() {
-                stage.summaries.iter_mut().filter(|summary| summary.run == *run).for_each(|summary| summary.finished = true);
+                stage
+                    .summaries
+                    .iter_mut()
+                    .filter(|summary| summary.run == *run)
+                    .for_each(|summary| summary.finished = true);
             }
             let log = stage.logs.entry(run.as_str().to_owned()).or_default();
-            let event = RunEvent { run: run.clone(), seq: log.len() as u64, at_ms: dom::now_ms(), attempt: 1, event };
+            let event = RunEvent {
+                run: run.clone(),
+                seq: log.len() as u64,
+                at_ms: dom::now_ms(),
+                attempt: 1,
+                event,
+            };
             log.push(event.clone());
             (event, stage.listeners.clone())
         };
@@ -175,8 +209,17 @@ impl Demo {
 
 impl Stage {
     fn follow(&mut self, event: &Event) {
-        let Event::DocumentStateChanged { document: Some(id), state, .. } = event else { return };
-        let Some(info) = sample(id.as_str()).map(|document| document.info(*state, dom::now_ms())) else { return };
+        let Event::DocumentStateChanged {
+            document: Some(id),
+            state,
+            ..
+        } = event
+        else {
+            return;
+        };
+        let Some(info) = sample(id.as_str()).map(|document| document.info(*state, dom::now_ms())) else {
+            return;
+        };
         match self.documents.iter_mut().find(|document| document.id == *id) {
             Some(present) => *present = info,
             None => self.documents.push(info),
@@ -184,7 +227,9 @@ impl Stage {
     }
 
     fn ready(&self) -> impl Iterator<Item = &DocumentInfo> {
-        self.documents.iter().filter(|document| document.state == DocumentState::Ready)
+        self.documents
+            .iter()
+            .filter(|document| document.state == DocumentState::Ready)
     }
 
     fn collections(&self) -> Vec<CollectionInfo> {
@@ -194,13 +239,27 @@ impl Stage {
             ready: self.ready().count() as u64,
             chunks: self.ready().map(|document| document.chunks).sum(),
         };
-        if self.documents.is_empty() { Vec::new() } else { vec![all] }
+        if self.documents.is_empty() {
+            Vec::new()
+        } else {
+            vec![all]
+        }
     }
 
     fn passage(&self, request: &ReadPassageRequest) -> Result<PassageView, AppError> {
-        let info = self.documents.iter().find(|document| document.id == request.document).ok_or_else(|| gone("this document"))?;
+        let info = self
+            .documents
+            .iter()
+            .find(|document| document.id == request.document)
+            .ok_or_else(|| gone("this document"))?;
         let document = sample(info.id.as_str()).ok_or_else(|| gone("this document"))?;
-        let at = |place: u64| document.text.floor_char_boundary(usize::try_from(place).unwrap_or(usize::MAX).min(document.text.len()));
+        let at = |place: u64| {
+            document.text.floor_char_boundary(
+                usize::try_from(place)
+                    .unwrap_or(usize::MAX)
+                    .min(document.text.len()),
+            )
+        };
         let (begin, end) = (at(request.span.0), at(request.span.1));
         let (headings, pages) = document.place(request.span.0);
         Ok(PassageView {
@@ -214,7 +273,11 @@ impl Stage {
     }
 
     fn key_status(&self) -> KeyStatus {
-        let last_four = self.key.as_ref().filter(|key| key.len() >= 12).map(|key| key.chars().rev().take(4).collect::<Vec<_>>());
+        let last_four = self
+            .key
+            .as_ref()
+            .filter(|key| key.len() >= 12)
+            .map(|key| key.chars().rev().take(4).collect::<Vec<_>>());
         KeyStatus {
             name: KeyName::Openai,
             stored: self.key.is_some(),
@@ -234,25 +297,44 @@ impl Stage {
         DoctorReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_dir: "/home/demo/.local/share/adrag".to_owned(),
-            models: vec![model("runtime", "onnxruntime", true), model("embedder", "all-MiniLM-L6-v2", true), model("reranker", "ms-marco-MiniLM", false)],
+            models: vec![
+                model("runtime", "onnxruntime", true),
+                model("embedder", "all-MiniLM-L6-v2", true),
+                model("reranker", "ms-marco-MiniLM", false),
+            ],
             stores: StoreCounts {
                 vector: VectorCount { points: chunks },
                 keyword: ChunkCount { chunks },
-                graph: GraphCount { chunks, entities: chunks * 4, edges: chunks * 7 },
-                catalogue: CatalogueCount { documents: self.documents.len() as u64, ready: self.ready().count() as u64, chunks },
+                graph: GraphCount {
+                    chunks,
+                    entities: chunks * 4,
+                    edges: chunks * 7,
+                },
+                catalogue: CatalogueCount {
+                    documents: self.documents.len() as u64,
+                    ready: self.ready().count() as u64,
+                    chunks,
+                },
             },
             engines: engines(self.key.is_some()),
             repaired: vec!["one document of an interrupted job was finished".to_owned()],
             problems: vec![
-                AppError::new(ErrorCode::ModelMissing, "the reranker `ms-marco-MiniLM` is not there")
-                    .with_hint("passages are ordered by the embedder until it is"),
+                AppError::new(
+                    ErrorCode::ModelMissing,
+                    "the reranker `ms-marco-MiniLM` is not there",
+                )
+                .with_hint("passages are ordered by the embedder until it is"),
             ],
         }
     }
 }
 
 fn final_state(document: &documents::Sample) -> DocumentState {
-    if document.text.is_empty() { DocumentState::Failed } else { DocumentState::Ready }
+    if document.text.is_empty() {
+        DocumentState::Failed
+    } else {
+        DocumentState::Ready
+    }
 }
 
 fn engines(has_key: bool) -> Vec<EngineStatus> {
@@ -265,7 +347,8 @@ fn engines(has_key: bool) -> Vec<EngineStatus> {
         error,
         took_ms: 12,
     };
-    let unauthorized = AppError::new(ErrorCode::Unauthorized, "no key is stored").with_hint("paste one below");
+    let unauthorized =
+        AppError::new(ErrorCode::Unauthorized, "no key is stored").with_hint("paste one below");
     vec![
         status(EngineId::Quotes, true, None),
         status(EngineId::Openai, has_key, (!has_key).then_some(unauthorized)),
@@ -278,7 +361,10 @@ fn engines(has_key: bool) -> Vec<EngineStatus> {
         status(
             EngineId::Local,
             false,
-            Some(AppError::new(ErrorCode::ModelMissing, "no model file is chosen").with_hint("choose a GGUF file below")),
+            Some(
+                AppError::new(ErrorCode::ModelMissing, "no model file is chosen")
+                    .with_hint("choose a GGUF file below"),
+            ),
         ),
     ]
 }

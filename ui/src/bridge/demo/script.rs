@@ -2,8 +2,8 @@
 
 use super::documents::{SAMPLES, Sample, sample};
 use adrag_contract::{
-    Answer, AppError, Citation, Claim, DocumentReport, DocumentState, EngineId, ErrorCode, Event, Finding, Grounding,
-    Passage, QuestionKind, RunKind, RunOutcome, StageDetail, StageId, Store, Verdict,
+    Answer, AppError, Citation, Claim, DocumentReport, DocumentState, EngineId, ErrorCode, Event, Finding,
+    Grounding, Passage, QuestionKind, RunKind, RunOutcome, StageDetail, StageId, Store, Verdict,
 };
 
 /// An event and the wait before it, milliseconds.
@@ -31,14 +31,36 @@ Send the notice by registered post, because electronic mail has never counted un
         ("demo-lease", "14.3 If the"),
         ("demo-lease", "15.1 Either"),
     ],
-    uncited: &[("demo-lease", "14.1 The Tenant"), ("demo-lease", "15.2 On leaving"), ("demo-survey", "The incoming")],
+    uncited: &[
+        ("demo-lease", "14.1 The Tenant"),
+        ("demo-lease", "15.2 On leaving"),
+        ("demo-survey", "The incoming"),
+    ],
     claims: &[
-        ("**The landlord** has to repair the roof: clause 14.2 gives it the roof, the outer walls and the foundations. [1]", Verdict::Supported),
-        ("Because rain comes in, works must begin within three days of written notice. [1]", Verdict::Supported),
-        ("The survey found eleven slates missing above the kiln room and stains that point to more than one winter of rain. [2]", Verdict::Supported),
-        ("It estimates the repair at **3,800** with scaffolding. [3]", Verdict::Supported),
-        ("you may deduct the reasonable cost from the next quarter's rent. [4]", Verdict::Supported),
-        ("Send the notice by registered post, because electronic mail has never counted under English law. [5]", Verdict::Unsupported),
+        (
+            "**The landlord** has to repair the roof: clause 14.2 gives it the roof, the outer walls and the foundations. [1]",
+            Verdict::Supported,
+        ),
+        (
+            "Because rain comes in, works must begin within three days of written notice. [1]",
+            Verdict::Supported,
+        ),
+        (
+            "The survey found eleven slates missing above the kiln room and stains that point to more than one winter of rain. [2]",
+            Verdict::Supported,
+        ),
+        (
+            "It estimates the repair at **3,800** with scaffolding. [3]",
+            Verdict::Supported,
+        ),
+        (
+            "you may deduct the reasonable cost from the next quarter's rent. [4]",
+            Verdict::Supported,
+        ),
+        (
+            "Send the notice by registered post, because electronic mail has never counted under English law. [5]",
+            Verdict::Unsupported,
+        ),
     ],
 };
 
@@ -49,8 +71,14 @@ The main fuse leaves room for it. Ask an electrician before you order.",
     cites: &[("demo-kiln", "The kiln draws"), ("demo-survey", "The incoming")],
     uncited: &[("demo-kiln", "E1 means"), ("demo-kiln", "The controller")],
     claims: &[
-        ("The kiln draws 9.6 kW and needs a circuit of its own with a 45 A breaker. [1]", Verdict::Supported),
-        ("The survey found no dedicated circuit to the kiln room. [2]", Verdict::Supported),
+        (
+            "The kiln draws 9.6 kW and needs a circuit of its own with a 45 A breaker. [1]",
+            Verdict::Supported,
+        ),
+        (
+            "The survey found no dedicated circuit to the kiln room. [2]",
+            Verdict::Supported,
+        ),
         ("The main fuse leaves room for it.", Verdict::Partly),
         ("Ask an electrician before you order.", Verdict::Uncited),
     ],
@@ -59,7 +87,11 @@ The main fuse leaves room for it. Ask an electrician before you order.",
 const NOTHING: Scene = Scene {
     text: "The documents do not say. The nearest passages are about the workshop's repairs and its supply.",
     cites: &[],
-    uncited: &[("demo-lease", "14.1 The Tenant"), ("demo-survey", "The incoming"), ("demo-kiln", "The controller")],
+    uncited: &[
+        ("demo-lease", "14.1 The Tenant"),
+        ("demo-survey", "The incoming"),
+        ("demo-kiln", "The controller"),
+    ],
     claims: &[],
 };
 
@@ -67,7 +99,16 @@ const NOTHING: Scene = Scene {
 pub fn ask(question: &str, engine: EngineId) -> Vec<Beat> {
     let words = question.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
-    let mut beats = vec![(0, Event::RunStarted { kind: RunKind::Ask { question: question.to_owned(), engine, collection: None } })];
+    let mut beats = vec![(
+        0,
+        Event::RunStarted {
+            kind: RunKind::Ask {
+                question: question.to_owned(),
+                engine,
+                collection: None,
+            },
+        },
+    )];
     if has(&["fail", "error"]) {
         beats.extend(failing(question));
         return beats;
@@ -89,7 +130,11 @@ fn started(stage: StageId) -> Event {
 }
 
 fn finished(took_ms: u64, detail: StageDetail) -> Event {
-    Event::StageFinished { stage: detail.stage(), took_ms, detail }
+    Event::StageFinished {
+        stage: detail.stage(),
+        took_ms,
+        detail,
+    }
 }
 
 fn planned(question: &str) -> Event {
@@ -109,8 +154,17 @@ fn planned(question: &str) -> Event {
 
 fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
     let passages = (scene.cites.len() + scene.uncited.len()) as u64;
-    let found = |store, count, took_ms| Event::PassagesFound { store, count, took_ms };
-    let progress = |done| Event::StageProgressed { stage: StageId::Rerank, done, total: 24, unit: "passages".to_owned() };
+    let found = |store, count, took_ms| Event::PassagesFound {
+        store,
+        count,
+        took_ms,
+    };
+    let progress = |done| Event::StageProgressed {
+        stage: StageId::Rerank,
+        done,
+        total: 24,
+        unit: "passages".to_owned(),
+    };
     vec![
         (120, started(StageId::Planner)),
         (90, planned(question)),
@@ -118,10 +172,36 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
         (120, found(Store::Keyword, 18, 4)),
         (60, found(Store::Vector, 30, 11)),
         (60, found(Store::Graph, 12, 16)),
-        (20, finished(17, StageDetail::Retrieval { vector: 30, keyword: 18, graph: 12, down: Vec::new() })),
-        (10, Event::StageSkipped { stage: StageId::ExternalTools, reason: "web search is off".to_owned() }),
+        (
+            20,
+            finished(
+                17,
+                StageDetail::Retrieval {
+                    vector: 30,
+                    keyword: 18,
+                    graph: 12,
+                    down: Vec::new(),
+                },
+            ),
+        ),
+        (
+            10,
+            Event::StageSkipped {
+                stage: StageId::ExternalTools,
+                reason: "web search is off".to_owned(),
+            },
+        ),
         (10, started(StageId::Aggregate)),
-        (60, finished(1, StageDetail::Aggregate { before: 60, after: 24 })),
+        (
+            60,
+            finished(
+                1,
+                StageDetail::Aggregate {
+                    before: 60,
+                    after: 24,
+                },
+            ),
+        ),
         (10, started(StageId::Rerank)),
         (200, progress(8)),
         (200, progress(16)),
@@ -130,11 +210,26 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
             20,
             finished(
                 212,
-                StageDetail::Rerank { by: "embedder all-MiniLM-L6-v2".to_owned(), scored: 24, kept: passages, best: Some(0.83) },
+                StageDetail::Rerank {
+                    by: "embedder all-MiniLM-L6-v2".to_owned(),
+                    scored: 24,
+                    kept: passages,
+                    best: Some(0.83),
+                },
             ),
         ),
         (10, started(StageId::Compress)),
-        (50, finished(2, StageDetail::Compress { tokens_before: 1_412, tokens_after: 1_106, passages })),
+        (
+            50,
+            finished(
+                2,
+                StageDetail::Compress {
+                    tokens_before: 1_412,
+                    tokens_after: 1_106,
+                    passages,
+                },
+            ),
+        ),
         (10, started(StageId::Reason)),
     ]
 }
@@ -143,8 +238,17 @@ fn answering(scene: &Scene, engine: EngineId) -> Vec<Beat> {
     let answer = answer(scene, engine);
     let mut beats = Vec::new();
     for (at, piece) in pieces(scene.text).into_iter().enumerate() {
-        for citation in answer.citations.iter().filter(|citation| piece.contains(&format!("[{}]", citation.n))) {
-            beats.push((0, Event::CitationAdded { citation: citation.clone() }));
+        for citation in answer
+            .citations
+            .iter()
+            .filter(|citation| piece.contains(&format!("[{}]", citation.n)))
+        {
+            beats.push((
+                0,
+                Event::CitationAdded {
+                    citation: citation.clone(),
+                },
+            ));
         }
         beats.push((if at == 0 { 350 } else { 28 }, Event::AnswerDelta { text: piece }));
     }
@@ -164,7 +268,12 @@ fn answering(scene: &Scene, engine: EngineId) -> Vec<Beat> {
         ),
     ));
     beats.push((10, started(StageId::Reflect)));
-    beats.extend(answer.claims.iter().map(|claim| (90, Event::ClaimChecked { claim: claim.clone() })));
+    beats.extend(
+        answer
+            .claims
+            .iter()
+            .map(|claim| (90, Event::ClaimChecked { claim: claim.clone() })),
+    );
     beats.push((
         30,
         finished(
@@ -173,32 +282,62 @@ fn answering(scene: &Scene, engine: EngineId) -> Vec<Beat> {
                 by: "verbatim".to_owned(),
                 grounding: answer.grounding,
                 checked: answer.claims.len() as u64,
-                supported: answer.claims.iter().filter(|claim| claim.verdict == Verdict::Supported).count() as u64,
+                supported: answer
+                    .claims
+                    .iter()
+                    .filter(|claim| claim.verdict == Verdict::Supported)
+                    .count() as u64,
                 issues: issues(&answer),
             },
         ),
     ));
-    beats.push((10, Event::RunFinished { outcome: RunOutcome::Answered { answer: Box::new(answer) } }));
+    beats.push((
+        10,
+        Event::RunFinished {
+            outcome: RunOutcome::Answered {
+                answer: Box::new(answer),
+            },
+        },
+    ));
     beats
 }
 
 fn issues(answer: &Answer) -> Vec<String> {
-    let unsupported = answer.claims.iter().filter(|claim| claim.verdict == Verdict::Unsupported);
-    unsupported.map(|claim| format!("no passage says: {}", claim.sentence)).collect()
+    let unsupported = answer
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Unsupported);
+    unsupported
+        .map(|claim| format!("no passage says: {}", claim.sentence))
+        .collect()
 }
 
 fn pieces(text: &str) -> Vec<String> {
-    text.split_inclusive(' ').collect::<Vec<_>>().chunks(2).map(|words| words.concat()).collect()
+    text.split_inclusive(' ')
+        .collect::<Vec<_>>()
+        .chunks(2)
+        .map(|words| words.concat())
+        .collect()
 }
 
 fn failing(question: &str) -> Vec<Beat> {
-    let error = AppError::new(ErrorCode::Unreachable, "nothing answers at `http://127.0.0.1:11434`")
-        .with_hint("start Ollama, or choose another engine");
+    let error = AppError::new(
+        ErrorCode::Unreachable,
+        "nothing answers at `http://127.0.0.1:11434`",
+    )
+    .with_hint("start Ollama, or choose another engine");
     vec![
         (120, started(StageId::Planner)),
         (90, planned(question)),
         (10, started(StageId::Retrieval)),
-        (150, Event::PassagesFound { store: Store::Keyword, count: 18, took_ms: 4 }),
+        (
+            150,
+            Event::PassagesFound {
+                store: Store::Keyword,
+                count: 18,
+                took_ms: 4,
+            },
+        ),
         (
             400,
             Event::StageFailed {
@@ -207,23 +346,55 @@ fn failing(question: &str) -> Vec<Beat> {
                 degraded_to: Some("words and graph only".to_owned()),
             },
         ),
-        (10, finished(410, StageDetail::Retrieval { vector: 0, keyword: 18, graph: 12, down: vec![Store::Vector] })),
+        (
+            10,
+            finished(
+                410,
+                StageDetail::Retrieval {
+                    vector: 0,
+                    keyword: 18,
+                    graph: 12,
+                    down: vec![Store::Vector],
+                },
+            ),
+        ),
         (10, started(StageId::Reason)),
-        (700, Event::StageFailed { stage: StageId::Reason, error: error.clone(), degraded_to: None }),
+        (
+            700,
+            Event::StageFailed {
+                stage: StageId::Reason,
+                error: error.clone(),
+                degraded_to: None,
+            },
+        ),
         (10, Event::RunFailed { error, partial: None }),
     ]
 }
 
 fn answer(scene: &Scene, engine: EngineId) -> Answer {
-    let citations: Vec<Citation> = (1..).zip(scene.cites).filter_map(|(n, (id, begins))| Some(citation(n, sample(id)?, begins))).collect();
-    let claims: Vec<Claim> = scene.claims.iter().filter_map(|(sentence, verdict)| claim(scene.text, sentence, *verdict)).collect();
+    let citations: Vec<Citation> = (1..)
+        .zip(scene.cites)
+        .filter_map(|(n, (id, begins))| Some(citation(n, sample(id)?, begins)))
+        .collect();
+    let claims: Vec<Claim> = scene
+        .claims
+        .iter()
+        .filter_map(|(sentence, verdict)| claim(scene.text, sentence, *verdict))
+        .collect();
     let is_grounded = claims.iter().all(|claim| claim.verdict == Verdict::Supported);
     Answer {
         text: scene.text.to_owned(),
         abstained: citations.is_empty(),
         direct: false,
-        uncited: (0..).zip(scene.uncited).filter_map(|(at, (id, begins))| Some(passage(at, sample(id)?, begins))).collect(),
-        grounding: if is_grounded { Grounding::Grounded } else { Grounding::NotGrounded },
+        uncited: (0..)
+            .zip(scene.uncited)
+            .filter_map(|(at, (id, begins))| Some(passage(at, sample(id)?, begins)))
+            .collect(),
+        grounding: if is_grounded {
+            Grounding::Grounded
+        } else {
+            Grounding::NotGrounded
+        },
         confidence: (!citations.is_empty()).then_some(if is_grounded { 0.93 } else { 0.71 }),
         citations,
         claims,
@@ -294,14 +465,26 @@ fn passage(at: u32, document: &Sample, begins: &str) -> Passage {
 /// The log of adding the demo's documents.
 pub fn ingest() -> Vec<Beat> {
     let files = SAMPLES.len() as u64;
-    let mut beats = vec![(0, Event::RunStarted { kind: RunKind::Ingest { files, collection: "default".into() } })];
+    let mut beats = vec![(
+        0,
+        Event::RunStarted {
+            kind: RunKind::Ingest {
+                files,
+                collection: "default".into(),
+            },
+        },
+    )];
     let changed = |document: &Sample, state: DocumentState| Event::DocumentStateChanged {
         path: document.path.to_owned(),
         document: Some(document.id.into()),
         state,
         reason: document.reason.filter(|_| state.is_final()).map(str::to_owned),
     };
-    beats.extend(SAMPLES.iter().map(|document| (40, changed(document, DocumentState::Queued))));
+    beats.extend(
+        SAMPLES
+            .iter()
+            .map(|document| (40, changed(document, DocumentState::Queued))),
+    );
     for document in SAMPLES {
         beats.push((120, changed(document, DocumentState::Parsing)));
         if document.text.is_empty() {
@@ -313,12 +496,27 @@ pub fn ingest() -> Vec<Beat> {
         let total = document.chunks();
         for done in (0..=total).step_by(4) {
             let path = document.path.to_owned();
-            beats.push((90, Event::DocumentProgressed { path, done, total, unit: "chunks".to_owned() }));
+            beats.push((
+                90,
+                Event::DocumentProgressed {
+                    path,
+                    done,
+                    total,
+                    unit: "chunks".to_owned(),
+                },
+            ));
         }
         beats.push((80, changed(document, DocumentState::Indexing)));
         beats.push((120, changed(document, DocumentState::Ready)));
     }
-    beats.push((20, Event::RunFinished { outcome: RunOutcome::Ingested { documents: SAMPLES.iter().map(report).collect() } }));
+    beats.push((
+        20,
+        Event::RunFinished {
+            outcome: RunOutcome::Ingested {
+                documents: SAMPLES.iter().map(report).collect(),
+            },
+        },
+    ));
     beats
 }
 
@@ -327,7 +525,11 @@ fn report(document: &Sample) -> DocumentReport {
     DocumentReport {
         path: document.path.to_owned(),
         id: Some(document.id.into()),
-        state: if is_ready { DocumentState::Ready } else { DocumentState::Failed },
+        state: if is_ready {
+            DocumentState::Ready
+        } else {
+            DocumentState::Failed
+        },
         reason: document.reason.map(str::to_owned),
         chunks: document.chunks(),
         chars: document.text.len() as u64,
@@ -342,14 +544,24 @@ mod tests {
     fn view(beats: Vec<Beat>) -> RunView {
         let events: Vec<RunEvent> = (0..)
             .zip(beats)
-            .map(|(seq, (_, event))| RunEvent { run: "r".into(), seq, at_ms: 0, attempt: 1, event })
+            .map(|(seq, (_, event))| RunEvent {
+                run: "r".into(),
+                seq,
+                at_ms: 0,
+                attempt: 1,
+                event,
+            })
             .collect();
         RunView::replay(&events).unwrap()
     }
 
     #[test]
     fn every_scene_is_a_whole_run_whose_claims_stand_in_its_text() {
-        for (question, scene) in [("Who repairs the roof?", &WATER), ("Is the supply enough?", &POWER), ("Who was Ada?", &NOTHING)] {
+        for (question, scene) in [
+            ("Who repairs the roof?", &WATER),
+            ("Is the supply enough?", &POWER),
+            ("Who was Ada?", &NOTHING),
+        ] {
             let view = view(ask(question, EngineId::Quotes));
             assert_eq!(view.status, RunStatus::Finished);
             assert_eq!(view.citations.len(), scene.cites.len(), "{question}");

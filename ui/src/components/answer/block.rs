@@ -21,9 +21,13 @@ pub fn draw(block: Block, ink: Ink) -> AnyView {
             }
         }
         Block::List(None, items) => view! { <ul>{list(items, ink)}</ul> }.into_any(),
-        Block::List(Some(first), items) => view! { <ol start=first.to_string()>{list(items, ink)}</ol> }.into_any(),
+        Block::List(Some(first), items) => {
+            view! { <ol start=first.to_string()>{list(items, ink)}</ol> }.into_any()
+        }
         Block::Quote(blocks) => view! { <blockquote>{all(blocks, ink)}</blockquote> }.into_any(),
-        Block::Code(language, text) => view! { <pre data-language=language tabindex="0"><code>{text}</code></pre> }.into_any(),
+        Block::Code(language, text) => {
+            view! { <pre data-language=language tabindex="0"><code>{text}</code></pre> }.into_any()
+        }
         Block::Table(right, head, rows) => table(&right, head, rows, ink),
         Block::Rule => view! { <hr /> }.into_any(),
     }
@@ -34,7 +38,10 @@ fn all(blocks: Vec<Block>, ink: Ink) -> Vec<AnyView> {
 }
 
 fn list(items: Vec<Vec<Block>>, ink: Ink) -> Vec<AnyView> {
-    items.into_iter().map(|item| view! { <li>{all(item, ink)}</li> }.into_any()).collect()
+    items
+        .into_iter()
+        .map(|item| view! { <li>{all(item, ink)}</li> }.into_any())
+        .collect()
 }
 
 fn table(right: &[bool], head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<Inline>>>, ink: Ink) -> AnyView {
@@ -46,8 +53,10 @@ fn table(right: &[bool], head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<Inline>>>, in
     let rows: Vec<AnyView> = rows
         .into_iter()
         .map(|row| {
-            let cells: Vec<AnyView> =
-                (0..).zip(row).map(|(at, cell)| view! { <td class:right=is_right(at)>{run(cell, ink)}</td> }.into_any()).collect();
+            let cells: Vec<AnyView> = (0..)
+                .zip(row)
+                .map(|(at, cell)| view! { <td class:right=is_right(at)>{run(cell, ink)}</td> }.into_any())
+                .collect();
             view! { <tr>{cells}</tr> }.into_any()
         })
         .collect();
@@ -65,12 +74,14 @@ fn piece(inline: Inline, ink: Ink) -> AnyView {
     match inline {
         Inline::Text(text, None) => text.into_any(),
         Inline::Text(text, Some(claim)) => {
-            view! { <span class="claim" data-verdict=move || verdict_name(verdict(ink, claim))>{text}</span> }.into_any()
+            view! { <span class="claim" data-verdict=move || verdict_name(verdict(ink, claim))>{text}</span> }
+                .into_any()
         }
         Inline::Code(code) => view! { <code>{code}</code> }.into_any(),
         Inline::Emphasis(inner) => view! { <em>{run(inner, ink)}</em> }.into_any(),
         Inline::Strong(inner) => view! { <strong>{run(inner, ink)}</strong> }.into_any(),
         Inline::Strike(inner) => view! { <s>{run(inner, ink)}</s> }.into_any(),
+        Inline::Tied(inner) => view! { <span class="tied">{run(inner, ink)}</span> }.into_any(),
         Inline::Link(url, inner) => {
             let label: String = inner.iter().map(plain_text).collect();
             view! { <WebLink url=url label=label ink=ink /> }.into_any()
@@ -83,13 +94,19 @@ fn piece(inline: Inline, ink: Ink) -> AnyView {
 
 fn mark(claim: usize, ink: Ink) -> AnyView {
     let shown = move || {
-        ink.claims.with(|claims| claims.get(claim).map(|claim| (claim.verdict, claim.support))).map(|(verdict, support)| {
-            view! { <VerdictMark verdict=verdict support=support /> }
-        })
+        ink.claims
+            .with(|claims| claims.get(claim).map(|claim| (claim.verdict, claim.support)))
+            .map(|(verdict, support)| {
+                view! { <VerdictMark verdict=verdict support=support /> }
+            })
     };
     shown.into_any()
 }
 
 fn verdict(ink: Ink, claim: usize) -> Verdict {
-    ink.claims.with(|claims| claims.get(claim).map_or(Verdict::Unverified, |claim| claim.verdict))
+    ink.claims.with(|claims| {
+        claims
+            .get(claim)
+            .map_or(Verdict::Unverified, |claim| claim.verdict)
+    })
 }

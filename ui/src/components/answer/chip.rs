@@ -17,7 +17,8 @@ pub fn Chip(
 ) -> impl IntoView {
     let app = use_app();
     let citation = move || -> Option<Citation> {
-        ink.citations.with_untracked(|all| all.iter().find(|citation| citation.n == n).cloned())
+        ink.citations
+            .with_untracked(|all| all.iter().find(|citation| citation.n == n).cloned())
     };
     let open = move || {
         if let Some(citation) = citation() {
@@ -28,8 +29,13 @@ pub fn Chip(
         Some(citation) => format!("Citation {n}: {}", citation.title),
         None => format!("Citation {n}"),
     };
-    let is_current =
-        move || app.reader.target.with(|target| target.as_ref().is_some_and(|target| target.exchange == ink.exchange && target.n == Some(n)));
+    let is_current = move || {
+        app.reader.target.with(|target| {
+            target
+                .as_ref()
+                .is_some_and(|target| target.exchange == ink.exchange && target.n == Some(n))
+        })
+    };
     view! {
         <button
             class="chip"

@@ -25,13 +25,20 @@ pub fn WebLink(
     let title = url.clone();
     let ask = move |_| {
         let url = url.clone();
-        let is_known = ink.citations.with_untracked(|all| all.iter().any(|citation| citation.text.contains(&url)));
+        let is_known = ink
+            .citations
+            .with_untracked(|all| all.iter().any(|citation| citation.text.contains(&url)));
         let mut details = vec![Detail::address(&url)];
         if let Some((_, query)) = url.split_once('?') {
-            details.push(Detail::quiet(format!("It carries a query of {}.", format::counted(query.chars().count() as u64, "character", "characters"))));
+            details.push(Detail::quiet(format!(
+                "It carries a query of {}.",
+                format::counted(query.chars().count() as u64, "character", "characters")
+            )));
         }
         if !is_known {
-            details.push(Detail::strong("This link is not in the passages the answer cites."));
+            details.push(Detail::strong(
+                "This link is not in the passages the answer cites.",
+            ));
         }
         app.ask_first(Confirm {
             title: "Open this link in the browser?".to_owned(),

@@ -31,12 +31,23 @@ pub fn AnswerText(
     let key = exchange.key;
     let (for_claims, for_citations) = (exchange.clone(), exchange.clone());
     let claims = Memo::new(move |_| for_claims.read(|view| view.claims.clone()).unwrap_or_default());
-    let citations = Memo::new(move |_| for_citations.read(|view| view.citations.clone()).unwrap_or_default());
-    let tree: Memo<Tree> = Memo::new(move |_| {
-        let marks = claims.with(|claims| citations.with(|all| Marks::new(claims, all.iter().map(|citation| citation.n))));
-        exchange.read(|view| markdown::parse(&view.text, &marks)).unwrap_or_default()
+    let citations = Memo::new(move |_| {
+        for_citations
+            .read(|view| view.citations.clone())
+            .unwrap_or_default()
     });
-    let ink = Ink { exchange: key, claims, citations };
+    let tree: Memo<Tree> = Memo::new(move |_| {
+        let marks = claims
+            .with(|claims| citations.with(|all| Marks::new(claims, all.iter().map(|citation| citation.n))));
+        exchange
+            .read(|view| markdown::parse(&view.text, &marks))
+            .unwrap_or_default()
+    });
+    let ink = Ink {
+        exchange: key,
+        claims,
+        citations,
+    };
     view! {
         <div class="answer-text">
             // A block that did not change keeps its place in the page: no jumps while the text grows.

@@ -15,7 +15,12 @@ pub fn Evidence(
     exchange: Signal<Option<Exchange>>,
 ) -> impl IntoView {
     let key = move || exchange.with(|exchange| exchange.as_ref().map_or(0, |exchange| exchange.key));
-    let cited = Memo::new(move |_| exchange.get().map(|exchange| citations(&exchange)).unwrap_or_default());
+    let cited = Memo::new(move |_| {
+        exchange
+            .get()
+            .map(|exchange| citations(&exchange))
+            .unwrap_or_default()
+    });
     let uncited = Memo::new(move |_| {
         let found = exchange.get().and_then(|exchange| {
             exchange.read(|view| view.answer.as_ref().map(|answer| answer.uncited.clone()))
@@ -70,9 +75,16 @@ fn uncited_item(passage: Passage, best: f32, key: usize) -> impl IntoView {
         _ if best > 0.0 => passage.fused_score / best,
         _ => 0.0,
     };
-    let reranked = passage.rerank_score.map(|score| format!(", reranked {score:.3}")).unwrap_or_default();
+    let reranked = passage
+        .rerank_score
+        .map(|score| format!(", reranked {score:.3}"))
+        .unwrap_or_default();
     let words = format!("fused {:.4}{reranked}", passage.fused_score);
-    let ranks: Vec<String> = passage.found_by.iter().map(|finding| format!("{} #{}", finding.store, finding.rank)).collect();
+    let ranks: Vec<String> = passage
+        .found_by
+        .iter()
+        .map(|finding| format!("{} #{}", finding.store, finding.rank))
+        .collect();
     view! {
         <li>
             <button class="evidence-item" on:click=move |_| app.reader.show(target.clone())>

@@ -17,7 +17,10 @@ pub fn Pane() -> impl IntoView {
     let app = use_app();
     // The pane speaks of the exchange a passage was opened from, else of the latest.
     let exchange = Signal::derive(move || -> Option<Exchange> {
-        let opened = app.reader.target.with(|target| target.as_ref().map(|target| target.exchange));
+        let opened = app
+            .reader
+            .target
+            .with(|target| target.as_ref().map(|target| target.exchange));
         opened
             .and_then(|key| app.chat.exchange(key))
             .or_else(|| app.chat.exchanges.with(|all| all.last().cloned()))

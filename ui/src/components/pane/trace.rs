@@ -1,6 +1,7 @@
 //! What every stage did: rows that open to what it found and decided.
 
 use crate::components::mark::StageMark;
+use crate::components::problem;
 use crate::state::chat::Exchange;
 use crate::state::format::{count, duration};
 use crate::state::trace;
@@ -16,7 +17,9 @@ pub fn Trace(
     let rows = Memo::new(move |_| read(exchange, |view| view.rows.clone()).unwrap_or_default());
     let stores = Memo::new(move |_| read(exchange, |view| view.stores.clone()).unwrap_or_default());
     let attempts = Memo::new(move |_| read(exchange, |view| view.attempts.clone()).unwrap_or_default());
-    let total = Memo::new(move |_| read(exchange, |view| view.answer.as_ref().map(|answer| answer.took_ms)).flatten());
+    let total = Memo::new(move |_| {
+        read(exchange, |view| view.answer.as_ref().map(|answer| answer.took_ms)).flatten()
+    });
     view! {
         <div class="pane-body trace" role="tabpanel" data-testid="trace-pane">
             {move || exchange.with(Option::is_none).then(|| view! {
@@ -49,11 +52,18 @@ fn attempt(attempt: AttemptRow) -> impl IntoView {
 #[component]
 fn Row(rows: Memo<Vec<StageRow>>, stores: Memo<Vec<StoreRow>>, stage: StageId) -> impl IntoView {
     let row = Memo::new(move |_| rows.with(|rows| rows.get(stage.index()).cloned()));
-    let status = Signal::derive(move || row.with(|row| row.as_ref().map_or(RowStatus::Waiting, |row| row.status)));
+    let status =
+        Signal::derive(move || row.with(|row| row.as_ref().map_or(RowStatus::Waiting, |row| row.status)));
     let said = move || row.with(|row| row.as_ref().map(trace::summary));
     let took = move || row.with(|row| row.as_ref().and_then(|row| row.took_ms).map(duration));
     let note = move || row.with(|row| row.as_ref().and_then(|row| row.note.clone()));
-    let lines = move || row.with(|row| row.as_ref().and_then(|row| row.detail.as_ref().map(trace::details))).unwrap_or_default();
+    let lines = move || {
+        row.with(|row| {
+            row.as_ref()
+                .and_then(|row| row.detail.as_ref().map(trace::details))
+        })
+        .unwrap_or_default()
+    };
     view! {
         <li class="trace-row" data-status=move || trace::status(status.get()) data-testid=format!("trace-{stage}")>
             <details>
@@ -67,7 +77,7 @@ fn Row(rows: Memo<Vec<StageRow>>, stores: Memo<Vec<StoreRow>>, stage: StageId) -
                     {move || lines().into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}
                 </dl>
             </details>
-            {move || note().map(|note| view! { <p class="trace-note">{note}</p> })}
+            {move || note().map(|note| view! { <p class="trace-note">{problem::said(&note)}</p> })}
             {(stage == StageId::Retrieval).then(|| view! { <Stores stores=stores /> })}
         </li>
     }
@@ -75,7 +85,11 @@ fn Row(rows: Memo<Vec<StageRow>>, stores: Memo<Vec<StoreRow>>, stage: StageId) -
 
 #[component]
 fn Stores(stores: Memo<Vec<StoreRow>>) -> impl IntoView {
-    let most = move || stores.with(|all| all.iter().map(|row| row.count).max().unwrap_or(0)).max(1);
+    let most = move || {
+        stores
+            .with(|all| all.iter().map(|row| row.count).max().unwrap_or(0))
+            .max(1)
+    };
     view! {
         <ul class="stores">
             {move || stores.get().into_iter().map(|row| {

@@ -85,8 +85,19 @@ pub fn Composer() -> impl IntoView {
 #[component]
 fn Scope() -> impl IntoView {
     let app = use_app();
-    let total = move || app.shelf.collections.with(|all| all.iter().map(|one| one.ready).sum::<u64>());
-    let chosen = move || app.chat.scope.with(|scope| scope.as_ref().map(|name| name.as_str().to_owned()).unwrap_or_default());
+    let total = move || {
+        app.shelf
+            .collections
+            .with(|all| all.iter().map(|one| one.ready).sum::<u64>())
+    };
+    let chosen = move || {
+        app.chat.scope.with(|scope| {
+            scope
+                .as_ref()
+                .map(|name| name.as_str().to_owned())
+                .unwrap_or_default()
+        })
+    };
     view! {
         <label class="pick" title="What is searched">
             <Icon glyph=Glyph::Folder />
@@ -117,7 +128,11 @@ fn Scope() -> impl IntoView {
 fn EngineChoice() -> impl IntoView {
     let app = use_app();
     let engine = move || app.preferences.settings.with(|settings| settings.engine);
-    let is_down = move || app.preferences.engine(engine()).is_some_and(|status| !status.available);
+    let is_down = move || {
+        app.preferences
+            .engine(engine())
+            .is_some_and(|status| !status.available)
+    };
     let why = move || {
         app.preferences
             .engine(engine())

@@ -38,16 +38,30 @@ pub fn ExchangeView(
 ) -> impl IntoView {
     let app = use_app();
     let key = exchange.key;
-    let is_last = Memo::new(move |_| app.chat.exchanges.with(|all| all.last().is_some_and(|last| last.key == key)));
+    let is_last = Memo::new(move |_| {
+        app.chat
+            .exchanges
+            .with(|all| all.last().is_some_and(|last| last.key == key))
+    });
     let for_foot = exchange.clone();
     let foot = Memo::new(move |_| read_foot(&for_foot));
     let refusal = exchange.refusal.clone();
-    let (for_title, for_strip, for_text, for_copy) = (exchange.clone(), exchange.clone(), exchange.clone(), exchange.clone());
+    let (for_title, for_strip, for_text, for_copy) = (
+        exchange.clone(),
+        exchange.clone(),
+        exchange.clone(),
+        exchange.clone(),
+    );
     let again = Callback::new(move |()| {
         app.reader.reveal_trace();
         app.chat.regenerate();
     });
-    let is_running = move || matches!(foot.with(|foot| foot.status), RunStatus::Waiting | RunStatus::Running);
+    let is_running = move || {
+        matches!(
+            foot.with(|foot| foot.status),
+            RunStatus::Waiting | RunStatus::Running
+        )
+    };
     view! {
         <article class="exchange" aria-label="Question and answer">
             <h2 class="question">{move || format::plain(&for_title.asked())}</h2>
@@ -98,7 +112,9 @@ fn FootLine(foot: Memo<Foot>, is_last: Memo<bool>, exchange: Exchange, again: Ca
         if let Some(exchange) = app.chat.exchange(key)
             && let Some(citation) = untrack(|| crate::state::reader::citations(&exchange)).first()
         {
-            app.reader.target.set(Some(crate::state::reader::Target::cited(key, citation)));
+            app.reader
+                .target
+                .set(Some(crate::state::reader::Target::cited(key, citation)));
         }
         app.reader.side.set(Side::Evidence);
         app.reader.is_open.set(true);
@@ -139,7 +155,10 @@ fn facts(foot: &Foot) -> String {
 
 fn read_foot(exchange: &Exchange) -> Foot {
     if exchange.refusal.with(Option::is_some) {
-        return Foot { status: RunStatus::Failed, ..Foot::default() };
+        return Foot {
+            status: RunStatus::Failed,
+            ..Foot::default()
+        };
     }
     exchange
         .read(|view| {
@@ -149,9 +168,9 @@ fn read_foot(exchange: &Exchange) -> Foot {
                 _ => "",
             };
             let rewritten = match &view.row(StageId::Planner).detail {
-                Some(StageDetail::Planner { standalone_question, .. }) if standalone_question.trim() != asked.trim() => {
-                    Some(standalone_question.clone())
-                }
+                Some(StageDetail::Planner {
+                    standalone_question, ..
+                }) if standalone_question.trim() != asked.trim() => Some(standalone_question.clone()),
                 _ => None,
             };
             Foot {
@@ -160,7 +179,9 @@ fn read_foot(exchange: &Exchange) -> Foot {
                 abstained: answer.is_some_and(|answer| answer.abstained),
                 direct: answer.is_some_and(|answer| answer.direct),
                 // Small talk and an abstention claim nothing that could be grounded.
-                grounding: answer.filter(|answer| !answer.abstained && !answer.direct).map(|answer| answer.grounding),
+                grounding: answer
+                    .filter(|answer| !answer.abstained && !answer.direct)
+                    .map(|answer| answer.grounding),
                 engine: answer.map(engine_name).unwrap_or_default(),
                 took_ms: answer.map(|answer| answer.took_ms),
                 error: view.error.clone(),
@@ -182,9 +203,10 @@ fn engine_name(answer: &adrag_contract::Answer) -> String {
 fn problem(error: AppError, again: Callback<()>) -> impl IntoView {
     let app = use_app();
     let step: (&'static str, Callback<()>) = match error.code {
-        ErrorCode::Unauthorized | ErrorCode::UnknownModel | ErrorCode::ModelMissing => {
-            ("Open settings", Callback::new(move |()| app.go(Route::Settings(Section::Engines))))
-        }
+        ErrorCode::Unauthorized | ErrorCode::UnknownModel | ErrorCode::ModelMissing => (
+            "Open settings",
+            Callback::new(move |()| app.go(Route::Settings(Section::Engines))),
+        ),
         _ => ("Try again", again),
     };
     view! { <Problem error=error step=Some(step) /> }

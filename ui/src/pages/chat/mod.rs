@@ -8,7 +8,6 @@ mod welcome;
 use crate::bridge;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::pane::Pane;
-use crate::state::chat::Exchange;
 use crate::state::use_app;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,11 +22,26 @@ pub fn ChatPage() -> impl IntoView {
     // How much there is to read: when it grows, the eye stays at the end if it was there.
     let amount = Memo::new(move |_| {
         app.chat.exchanges.with(|all| {
-            let last = all.last().and_then(|exchange| exchange.read(|view| view.text.len() + view.claims.len() + view.citations.len()));
+            let last = all.last().and_then(|exchange| {
+                exchange.read(|view| {
+                    (
+                        view.text.len() + view.claims.len() + view.citations.len(),
+                        view.is_over(),
+                    )
+                })
+            });
             (all.len(), last)
         })
     });
-    let title = move || app.chat.exchanges.with(|all| all.first().map(Exchange::asked)).unwrap_or_default();
+    let has_any = Memo::new(move |_| app.chat.exchanges.with(|all| !all.is_empty()));
+    // With one question a title would only repeat it.
+    let title = move || {
+        app.chat.exchanges.with(|all| match all.as_slice() {
+            [] => "New question".to_owned(),
+            [_] => String::new(),
+            [first, ..] => first.asked(),
+        })
+    };
     Effect::new(move |before: Option<usize>| {
         let (count, _) = amount.get();
         if before.is_some_and(|before| before < count) || is_at_end.get_untracked() {
@@ -42,26 +56,28 @@ pub fn ChatPage() -> impl IntoView {
         <past::PastRuns />
         <main class="centre">
             <header class="page-head">
-                <h1 class="page-title">{move || { let title = title(); if title.is_empty() { "New question".to_owned() } else { title } }}</h1>
+                <h1 class="page-title">{title}</h1>
                 <span class="spring"></span>
-                <button
-                    class="button quiet"
-                    aria-pressed=move || app.chat.checking.get().to_string()
-                    title="Show the mark of every checked sentence"
-                    on:click=move |_| app.chat.checking.update(|on| *on = !*on)
-                >
-                    <Icon glyph=Glyph::Check />"Marks"
-                </button>
-                <button
-                    class="button quiet square"
-                    title="Side pane"
-                    aria-label="Side pane"
-                    data-testid="toggle-pane"
-                    aria-pressed=move || app.reader.is_open.get().to_string()
-                    on:click=move |_| app.reader.is_open.update(|open| *open = !*open)
-                >
-                    <Icon glyph=Glyph::Panel />
-                </button>
+                <Show when=move || has_any.get()>
+                    <button
+                        class="button quiet"
+                        aria-pressed=move || app.chat.checking.get().to_string()
+                        title="Show the mark of every checked sentence"
+                        on:click=move |_| app.chat.checking.update(|on| *on = !*on)
+                    >
+                        <Icon glyph=Glyph::Check />"Marks"
+                    </button>
+                    <button
+                        class="button quiet square"
+                        title="Side pane"
+                        aria-label="Side pane"
+                        data-testid="toggle-pane"
+                        aria-pressed=move || app.reader.is_open.get().to_string()
+                        on:click=move |_| app.reader.is_open.update(|open| *open = !*open)
+                    >
+                        <Icon glyph=Glyph::Panel />
+                    </button>
+                </Show>
             </header>
             <div
                 id=SCROLLER
@@ -76,6 +92,8 @@ pub fn ChatPage() -> impl IntoView {
             </div>
             <composer::Composer />
         </main>
-        <Pane />
+        <Show when=move || has_any.get()>
+            <Pane />
+        </Show>
     }
 }

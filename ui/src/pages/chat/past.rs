@@ -39,7 +39,11 @@ pub fn PastRuns() -> impl IntoView {
             action: Callback::new(move |()| app.chat.forget_runs()),
         });
     };
-    let has_any = move || app.chat.past.with(|past| past.as_ref().is_some_and(|runs| !runs.is_empty()));
+    let has_any = move || {
+        app.chat
+            .past
+            .with(|past| past.as_ref().is_some_and(|runs| !runs.is_empty()))
+    };
     view! {
         <section class="list" aria-label="Questions">
             <div class="list-head">
@@ -78,10 +82,10 @@ fn item(run: RunSummary) -> impl IntoView {
     let title = plain(&run.question);
     view! {
         <li>
-            <button class="list-item" title=title.clone() aria-current=move || app.chat.holds(&id).then_some("true") on:click=move |_| app.chat.open(&opened)>
+            <button class="list-item" title=format!("{title}\n{}", bridge::date_time(run.started_at_ms)) aria-current=move || app.chat.holds(&id).then_some("true") on:click=move |_| app.chat.open(&opened)>
                 <span class="list-item-text">{title.clone()}</span>
                 <span class="list-item-side">
-                    {if run.finished { bridge::clock_time(run.started_at_ms) } else { "\u{2026}".to_owned() }}
+                    {(!run.finished).then_some("\u{2026}")}
                 </span>
             </button>
         </li>

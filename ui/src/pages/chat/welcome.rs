@@ -11,7 +11,11 @@ use leptos::prelude::*;
 #[component]
 pub fn Welcome() -> impl IntoView {
     let app = use_app();
-    let ready = Memo::new(move |_| app.shelf.collections.with(|all| all.iter().map(|collection| collection.ready).sum::<u64>()));
+    let ready = Memo::new(move |_| {
+        app.shelf
+            .collections
+            .with(|all| all.iter().map(|collection| collection.ready).sum::<u64>())
+    });
     let jobs = move || app.runs.running_jobs();
     view! {
         <div class="welcome">

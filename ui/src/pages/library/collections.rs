@@ -10,7 +10,11 @@ use leptos::prelude::*;
 pub fn Collections() -> impl IntoView {
     let app = use_app();
     let shelf = app.shelf;
-    let total = move || shelf.documents.with(|documents| documents.as_ref().map_or(0, Vec::len)) as u64;
+    let total = move || {
+        shelf
+            .documents
+            .with(|documents| documents.as_ref().map_or(0, Vec::len)) as u64
+    };
     let item = move |name: Option<CollectionName>, label: String, count: u64| {
         let (chosen, shown) = (name.clone(), name);
         view! {

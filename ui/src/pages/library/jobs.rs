@@ -2,6 +2,7 @@
 
 use crate::components::icon::{Glyph, Icon};
 use crate::components::mark::ProgressBar;
+use crate::components::problem::said;
 use crate::state::library::{JobProgress, job_progress};
 use crate::state::runs::Live;
 use crate::state::{format, use_app};
@@ -25,19 +26,35 @@ pub fn Jobs() -> impl IntoView {
 fn Job(run: RunId, live: Live) -> impl IntoView {
     let app = use_app();
     let (for_progress, for_status, for_error) = (live.clone(), live.clone(), live);
-    let progress: Memo<JobProgress> = Memo::new(move |_| for_progress.with(|follow| job_progress(&follow.view)));
+    let progress: Memo<JobProgress> =
+        Memo::new(move |_| for_progress.with(|follow| job_progress(&follow.view)));
     let status = Memo::new(move |_| for_status.with(|follow| follow.view.status));
     let error = Memo::new(move |_| for_error.with(|follow| follow.view.error.clone()));
     let (for_stop, for_close) = (run.clone(), run);
-    let is_over = move || matches!(status.get(), RunStatus::Finished | RunStatus::Failed | RunStatus::Cancelled);
+    let is_over = move || {
+        matches!(
+            status.get(),
+            RunStatus::Finished | RunStatus::Failed | RunStatus::Cancelled
+        )
+    };
     let title = move || {
         let now = progress.get();
         match status.get() {
             RunStatus::Waiting | RunStatus::Running => "Adding documents".to_owned(),
-            RunStatus::Finished if now.trouble == 0 => format!("Added {}", format::counted(now.files, "document", "documents")),
-            RunStatus::Finished => format!("Added {} of {}", format::count(now.files - now.trouble), format::counted(now.files, "document", "documents")),
+            RunStatus::Finished if now.trouble == 0 => {
+                format!("Added {}", format::counted(now.files, "document", "documents"))
+            }
+            RunStatus::Finished => format!(
+                "Added {} of {}",
+                format::count(now.files - now.trouble),
+                format::counted(now.files, "document", "documents")
+            ),
             RunStatus::Failed => "Adding documents failed".to_owned(),
-            RunStatus::Cancelled => format!("Stopped after {} of {}", format::count(now.done), format::counted(now.files, "document", "documents")),
+            RunStatus::Cancelled => format!(
+                "Stopped after {} of {}",
+                format::count(now.done),
+                format::counted(now.files, "document", "documents")
+            ),
         }
     };
     view! {
@@ -58,7 +75,7 @@ fn Job(run: RunId, live: Live) -> impl IntoView {
                     view! { <button class="button quiet" on:click=move |_| app.shelf.stop(run.clone())><Icon glyph=Glyph::Stop />"Stop"</button> }.into_any()
                 }}
             </div>
-            {move || error.get().map(|error| view! { <p class="job-error">{error.to_string()}</p> })}
+            {move || error.get().map(|error| view! { <p class="job-error">{said(&error.to_string())}</p> })}
             {move || (!is_over()).then(|| {
                 let now = progress.get();
                 view! {

@@ -23,7 +23,10 @@ pub fn LibraryPage() -> impl IntoView {
         let chosen = shelf.collection.get();
         shelf.documents.with(|documents| {
             documents.as_ref().map(|all| {
-                all.iter().filter(|document| chosen.as_ref().is_none_or(|name| document.collection == *name)).cloned().collect::<Vec<_>>()
+                all.iter()
+                    .filter(|document| chosen.as_ref().is_none_or(|name| document.collection == *name))
+                    .cloned()
+                    .collect::<Vec<_>>()
             })
         })
     });
@@ -79,9 +82,17 @@ pub fn LibraryPage() -> impl IntoView {
 /// Asks before a whole collection is deleted.
 fn clearing(app: crate::state::App, held: Memo<Option<Vec<DocumentInfo>>>) -> Confirm {
     let (count, chunks) = held.with_untracked(|held| {
-        held.as_ref().map_or((0, 0), |all| (all.len() as u64, all.iter().map(|document| document.chunks).sum::<u64>()))
+        held.as_ref().map_or((0, 0), |all| {
+            (
+                all.len() as u64,
+                all.iter().map(|document| document.chunks).sum::<u64>(),
+            )
+        })
     });
-    let place = app.shelf.collection.get_untracked().map_or_else(|| "the library".to_owned(), |name| format!("`{}`", format::plain(name.as_str())));
+    let place = app.shelf.collection.get_untracked().map_or_else(
+        || "the library".to_owned(),
+        |name| format!("`{}`", format::plain(name.as_str())),
+    );
     Confirm {
         title: format!("Delete every document of {place}?"),
         body: "They leave all stores and no answer will use them any more. The files themselves stay where they are.".to_owned(),
@@ -100,8 +111,11 @@ fn clearing(app: crate::state::App, held: Memo<Option<Vec<DocumentInfo>>>) -> Co
 fn deleting(app: crate::state::App, documents: &[DocumentInfo]) -> Confirm {
     const NAMED: usize = 6;
     let ids: Vec<_> = documents.iter().map(|document| document.id.clone()).collect();
-    let mut details: Vec<Detail> =
-        documents.iter().take(NAMED).map(|document| Detail::strong(format::shortened(&document.title, 80))).collect();
+    let mut details: Vec<Detail> = documents
+        .iter()
+        .take(NAMED)
+        .map(|document| Detail::strong(format::shortened(&document.title, 80)))
+        .collect();
     if documents.len() > NAMED {
         details.push(Detail::quiet(format!("and {} more", documents.len() - NAMED)));
     }
@@ -111,7 +125,8 @@ fn deleting(app: crate::state::App, documents: &[DocumentInfo]) -> Confirm {
     };
     Confirm {
         title,
-        body: "It leaves all stores and no answer will use it any more. The file itself stays where it is.".to_owned(),
+        body: "It leaves all stores and no answer will use it any more. The file itself stays where it is."
+            .to_owned(),
         details,
         yes: "Delete",
         is_destructive: true,
@@ -124,7 +139,13 @@ fn deleting(app: crate::state::App, documents: &[DocumentInfo]) -> Confirm {
 fn Filters(held: Memo<Option<Vec<DocumentInfo>>>) -> impl IntoView {
     let app = use_app();
     let count = move |filter: StateFilter| {
-        held.with(|held| held.as_ref().map_or(0, |all| all.iter().filter(|document| filter.admits(document.state)).count()))
+        held.with(|held| {
+            held.as_ref().map_or(0, |all| {
+                all.iter()
+                    .filter(|document| filter.admits(document.state))
+                    .count()
+            })
+        })
     };
     view! {
         <div class="segments" role="group" aria-label="State">

@@ -22,7 +22,12 @@ pub fn Documents(
     let app = use_app();
     let shelf = app.shelf;
     let shown: Memo<Vec<Row>> = Memo::new(move |_| {
-        let jobs: Vec<_> = app.runs.running_jobs().into_iter().map(|(_, view)| view).collect();
+        let jobs: Vec<_> = app
+            .runs
+            .running_jobs()
+            .into_iter()
+            .map(|(_, view)| view)
+            .collect();
         let (query, filter, sort) = (shelf.query.get(), shelf.filter.get(), shelf.sort.get());
         held.with(|held| rows(held.as_deref().unwrap_or_default(), &jobs, &query, filter, sort))
     });
@@ -46,7 +51,14 @@ pub fn Documents(
     let delete_marked = move |_| {
         let chosen: Vec<DocumentInfo> = shelf.documents.with_untracked(|documents| {
             let all = documents.as_deref().unwrap_or_default();
-            all.iter().filter(|document| shelf.marked.with_untracked(|marked| marked.contains(&document.id))).cloned().collect()
+            all.iter()
+                .filter(|document| {
+                    shelf
+                        .marked
+                        .with_untracked(|marked| marked.contains(&document.id))
+                })
+                .cloned()
+                .collect()
         });
         app.ask_first(deleting(app, &chosen));
     };
@@ -91,7 +103,9 @@ fn Heading(key: SortKey, label: &'static str) -> impl IntoView {
     let app = use_app();
     let sort = app.shelf.sort;
     let direction = move || match sort.get() {
-        Sort { key: now, descending } if now == key => Some(if descending { "descending" } else { "ascending" }),
+        Sort { key: now, descending } if now == key => {
+            Some(if descending { "descending" } else { "ascending" })
+        }
         _ => None,
     };
     let is_number = matches!(key, SortKey::Size | SortKey::Chunks);
@@ -109,8 +123,13 @@ fn row_view(row: Row) -> impl IntoView {
     let app = use_app();
     let shelf = app.shelf;
     let Row { document, progress } = row;
-    let (id, for_mark, for_retry, for_open, for_delete) =
-        (document.id.clone(), document.id.clone(), document.id.clone(), document.id.clone(), document.clone());
+    let (id, for_mark, for_retry, for_open, for_delete) = (
+        document.id.clone(),
+        document.id.clone(),
+        document.id.clone(),
+        document.id.clone(),
+        document.clone(),
+    );
     let is_marked = Signal::derive(move || shelf.marked.with(|marked| marked.contains(&id)));
     let title = format::plain(&document.title);
     let state = document.state;
@@ -120,7 +139,10 @@ fn row_view(row: Row) -> impl IntoView {
         (Some(reason), true) => view! { <span class="row-reason" title=reason.clone()>{format::plain(reason)}</span> }.into_any(),
         _ => view! { <span class="row-path" title=document.path.clone()>{format::plain(&document.path)}</span> }.into_any(),
     };
-    let pages = document.pages.map(|pages| format!(" \u{b7} {}", format::counted(u64::from(pages), "page", "pages"))).unwrap_or_default();
+    let pages = document
+        .pages
+        .map(|pages| format!(" \u{b7} {}", format::counted(u64::from(pages), "page", "pages")))
+        .unwrap_or_default();
     view! {
         <div class="row" role="row" data-testid="document-row" data-state=state.as_str() data-title=title.clone() class:marked=is_marked>
             <span role="cell">

@@ -3,6 +3,7 @@
 use crate::components::field::Field;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::mark::StageMark;
+use crate::components::problem;
 use crate::state::{format, use_app};
 use adrag_contract::{EngineId, KeyName, KeyStatus, RowStatus};
 use leptos::prelude::*;
@@ -14,8 +15,9 @@ pub fn Card(
     engine: EngineId,
     /// What it is.
     about: &'static str,
-    /// Its fields.
-    children: Children,
+    /// Its fields; an engine without any has nothing to set.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     let app = use_app();
     let preferences = app.preferences;
@@ -35,9 +37,16 @@ pub fn Card(
             facts.push(format::duration(status.took_ms));
             facts.join(" \u{b7} ")
         }
-        Some(status) => status.error.map_or_else(|| "Not available".to_owned(), |error| error.message),
+        Some(status) => status
+            .error
+            .map_or_else(|| "Not available".to_owned(), |error| error.message),
     };
-    let hint = move || status.get().and_then(|status| status.error).and_then(|error| error.hint);
+    let hint = move || {
+        status
+            .get()
+            .and_then(|status| status.error)
+            .and_then(|error| error.hint)
+    };
     view! {
         <section class="card" class:chosen=is_chosen data-testid=format!("engine-{engine}") data-available=move || status.get().is_some_and(|status| status.available).to_string()>
             <header class="card-head">
@@ -54,10 +63,10 @@ pub fn Card(
                 }}
             </header>
             <p class="card-status" role="status">
-                <StageMark status=mark /><span>{said}</span>
-                {move || hint().map(|hint| view! { <span class="quiet">{hint}</span> })}
+                <StageMark status=mark /><span>{move || problem::said(&said())}</span>
+                {move || hint().map(|hint| view! { <span class="quiet">{problem::said(&hint)}</span> })}
             </p>
-            <div class="card-fields">{children()}</div>
+            {children.map(|children| view! { <div class="card-fields">{children()}</div> })}
         </section>
     }
 }
@@ -106,12 +115,26 @@ pub fn KeyField(
 
 fn words(status: Option<&KeyStatus>) -> String {
     match status {
-        Some(KeyStatus { stored: true, last_four, session_only, .. }) => {
-            let ending = last_four.as_ref().map(|last| format!(", ending in {last}")).unwrap_or_default();
-            let place = if *session_only { "Kept in memory until adRAG closes: this system has no keychain" } else { "Stored in the keychain" };
+        Some(KeyStatus {
+            stored: true,
+            last_four,
+            session_only,
+            ..
+        }) => {
+            let ending = last_four
+                .as_ref()
+                .map(|last| format!(", ending in {last}"))
+                .unwrap_or_default();
+            let place = if *session_only {
+                "Kept in memory until adRAG closes: this system has no keychain"
+            } else {
+                "Stored in the keychain"
+            };
             format!("{place}{ending}")
         }
-        Some(KeyStatus { session_only: true, .. }) => "No key. This system has no keychain, so a key is kept until adRAG closes".to_owned(),
+        Some(KeyStatus {
+            session_only: true, ..
+        }) => "No key. This system has no keychain, so a key is kept until adRAG closes".to_owned(),
         _ => "No key stored".to_owned(),
     }
 }

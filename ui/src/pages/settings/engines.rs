@@ -14,12 +14,12 @@ pub fn Engines() -> impl IntoView {
     let preferences = app.preferences;
     view! {
         <div class="section-lead">
-            <p class="quiet">"The engine chosen here answers every question. What you send to OpenAI-compatible servers leaves this computer; the others do not."</p>
+            <p class="quiet">"The engine in use answers every question. One that runs elsewhere is sent the question and the passages it reads; Quotes and a local model send nothing."</p>
             <button class="button" disabled=move || preferences.is_probing.get() on:click=move |_| preferences.probe()>
                 <Icon glyph=Glyph::Again />{move || if preferences.is_probing.get() { "Checking" } else { "Check again" }}
             </button>
         </div>
-        <Card engine=EngineId::Quotes about="Verbatim sentences of your documents, cited. Needs no language model and works offline.">{()}</Card>
+        <Card engine=EngineId::Quotes about="Verbatim sentences of your documents, cited. Needs no language model and works offline." />
         <Card engine=EngineId::Ollama about="A language model served by Ollama, usually on this computer."><Ollama /></Card>
         <Card engine=EngineId::Openai about="OpenAI, or any server that speaks its protocol: Groq, LM Studio, vLLM, llama-server."><Openai /></Card>
         <Card engine=EngineId::Local about="A GGUF file, run by a llama-server that adRAG starts and stops."><Local /></Card>
@@ -43,7 +43,12 @@ fn write<T: 'static>(apply: impl Fn(&mut Settings, T) + Send + Sync + 'static) -
 
 fn models(engine: EngineId) -> Signal<Vec<String>> {
     let preferences = use_app().preferences;
-    Signal::derive(move || preferences.engine(engine).map(|status| status.models).unwrap_or_default())
+    Signal::derive(move || {
+        preferences
+            .engine(engine)
+            .map(|status| status.models)
+            .unwrap_or_default()
+    })
 }
 
 /// An empty field stands for the default.

@@ -40,7 +40,10 @@ fn shown(report: DoctorReport) -> impl IntoView {
     };
     let stores = report.stores;
     let line = |name: &'static str, facts: Vec<(u64, &'static str)>| {
-        let facts = facts.into_iter().map(|(number, what)| view! { <span><strong>{count(number)}</strong>" "{what}</span> }).collect_view();
+        let facts = facts
+            .into_iter()
+            .map(|(number, what)| view! { <span><strong>{count(number)}</strong>" "{what}</span> })
+            .collect_view();
         view! { <div class="numbers-row"><dt>{name}</dt><dd>{facts}</dd></div> }
     };
     let is_well = report.problems.is_empty();
@@ -78,7 +81,11 @@ fn shown(report: DoctorReport) -> impl IntoView {
 }
 
 fn model(model: ModelStatus) -> impl IntoView {
-    let status = if model.usable { RowStatus::Done } else { RowStatus::Failed };
+    let status = if model.usable {
+        RowStatus::Done
+    } else {
+        RowStatus::Failed
+    };
     let file = file_name(&model.path).to_owned();
     view! {
         <li title=model.path>
