@@ -132,7 +132,7 @@ fn a_request_that_does_not_fit_is_refused_with_an_app_error() {
     let window = Window::open();
     for body in [
         json!({ "request": { "question": 7 } }),
-        json!({ "request": [] }),
+        json!({ "request": "q" }),
         json!({}),
         json!({ "question": "q" }),
     ] {

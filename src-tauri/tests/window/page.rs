@@ -30,11 +30,6 @@ impl Page<'_> {
         }
     }
 
-    /// Every element with this mark.
-    pub async fn all(&self, mark: &str) -> Vec<WebElement> {
-        self.driver.find_all(By::Css(selector(mark))).await.unwrap()
-    }
-
     /// Clicks the element with this mark, as soon as it is there.
     pub async fn click(&self, mark: &str) {
         let started = Instant::now();
