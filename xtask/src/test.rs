@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::setup::Extras;
 use crate::workspace::{UI, Workspace};
-use crate::{app, process, run, setup, ui};
+use crate::{process, run, setup, ui};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -39,13 +39,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if !options.quick {
         phases.run("clippy (wasm32)", || process::run(&mut clippy_screen(workspace)))?;
     }
-    phases.run("build", || app::build(workspace))?;
-    if !options.quick {
-        phases.run("clippy", || process::run(&mut clippy(workspace)))?;
-    }
     let mut tally = Tally::default();
+    phases.run("screen tests", || {
+        tally = run_tests(&mut screen_tests(workspace))?;
+        Ok(())
+    })?;
+    phases.run("build and clippy", || process::run(&mut linted(workspace, &["build", "--all-targets"], options.quick)))?;
     phases.run("tests", || {
-        tally = run_tests(&mut tests(workspace, options, &extras))?;
+        let program = run_tests(&mut tests(workspace, options, &extras))?;
+        tally.passed += program.passed;
+        tally.failed += program.failed;
+        tally.ignored += program.ignored;
         Ok(())
     })?;
     phases.print();
@@ -56,18 +60,26 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn clippy(workspace: &Workspace) -> Command {
+/// A build in which clippy takes the compiler's place for our own crates, with every warning an error.
+///
+/// `cargo clippy` would check all dependencies once more, which costs as much as building them; this way the lints see
+/// all targets and the dependencies are compiled once. `--quick` leaves the lints out.
+fn linted(workspace: &Workspace, arguments: &[&str], quick: bool) -> Command {
     let mut command = workspace.cargo();
-    command.args([
-        "clippy",
-        "--workspace",
-        "--exclude",
-        UI,
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
+    let (call, targets) = arguments.split_at(1);
+    command.args(call).args(["--workspace", "--exclude", UI]).args(targets);
+    if !quick {
+        // The form in which `cargo clippy` itself hands its arguments to the driver.
+        command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    }
+    command
+}
+
+/// The screen's logic, which needs no browser.
+fn screen_tests(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo();
+    command.args(["test", "--package", UI, "--lib"]);
     command
 }
 
@@ -87,10 +99,9 @@ fn clippy_screen(workspace: &Workspace) -> Command {
 }
 
 fn tests(workspace: &Workspace, options: &Options, extras: &Extras) -> Command {
-    let cargo = workspace.cargo();
+    let cargo = linted(workspace, &["test", "--no-fail-fast"], options.quick);
     let needs_display = cfg!(target_os = "linux") && !run::has_display() && !options.quick;
     let mut command = if needs_display { in_display(cargo) } else { cargo };
-    command.args(["test", "--workspace", "--exclude", UI, "--no-fail-fast"]);
     let skip: &[&str] = if options.quick { &["--skip", "e2e"] } else { &[] };
     if !skip.is_empty() || !options.arguments.is_empty() {
         command.arg("--").args(skip).args(&options.arguments);
