@@ -14,6 +14,9 @@ use crate::setup::Extras;
 use crate::workspace::{UI, Workspace};
 use crate::{process, run, setup, ui};
 
+/// The module of the tests that drive a real window.
+const WINDOW_TESTS: &str = "walk::";
+
 #[derive(clap::Args)]
 pub struct Options {
     /// Leave out clippy and the end-to-end tests in a window
@@ -44,7 +47,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         tally = run_tests(&mut screen_tests(workspace))?;
         Ok(())
     })?;
-    phases.run("build and clippy", || process::run(&mut linted(workspace, &["build", "--all-targets"], options.quick)))?;
+    phases.run("build and clippy", || {
+        process::run(&mut linted(workspace, &["build", "--all-targets"], options.quick))
+    })?;
     phases.run("tests", || {
         let program = run_tests(&mut tests(workspace, options, &extras))?;
         tally.passed += program.passed;
@@ -67,7 +72,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 fn linted(workspace: &Workspace, arguments: &[&str], quick: bool) -> Command {
     let mut command = workspace.cargo();
     let (call, targets) = arguments.split_at(1);
-    command.args(call).args(["--workspace", "--exclude", UI]).args(targets);
+    command
+        .args(call)
+        .args(["--workspace", "--exclude", UI])
+        .args(targets);
     if !quick {
         // The form in which `cargo clippy` itself hands its arguments to the driver.
         command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
@@ -102,7 +110,11 @@ fn tests(workspace: &Workspace, options: &Options, extras: &Extras) -> Command {
     let cargo = linted(workspace, &["test", "--no-fail-fast"], options.quick);
     let needs_display = cfg!(target_os = "linux") && !run::has_display() && !options.quick;
     let mut command = if needs_display { in_display(cargo) } else { cargo };
-    let skip: &[&str] = if options.quick { &["--skip", "e2e"] } else { &[] };
+    let skip: &[&str] = if options.quick {
+        &["--skip", WINDOW_TESTS]
+    } else {
+        &[]
+    };
     if !skip.is_empty() || !options.arguments.is_empty() {
         command.arg("--").args(skip).args(&options.arguments);
     }

@@ -14,7 +14,9 @@ use adrag_contract::{AppError, ErrorCode, KeyName, Settings, VectorStoreSettings
 use adrag_core::Engine;
 use adrag_core::answer::SentenceReranker;
 use adrag_core::engine::{Ports, Surroundings};
-use adrag_core::ports::{Catalog, Embedder, KeyStore, PortError, PortResult, Reranker, Tokenizer, VectorIndex};
+use adrag_core::ports::{
+    Catalog, Embedder, KeyStore, PortError, PortResult, Reranker, Tokenizer, VectorIndex,
+};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -71,7 +73,9 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
     let ports = Ports {
         parser: Arc::new(FileParser::new(options.extract_worker)),
         tokenizer,
-        reranker: embedder.clone().map(|embedder| Arc::new(SentenceReranker::new(embedder)) as Arc<dyn Reranker>),
+        reranker: embedder
+            .clone()
+            .map(|embedder| Arc::new(SentenceReranker::new(embedder)) as Arc<dyn Reranker>),
         embedder,
         vectors,
         keywords: Arc::new(keywords),
@@ -87,13 +91,21 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
 /// Holds the data folder for this process. The file names the process, for whoever finds it locked.
 fn take_lock(data_dir: &Path) -> Result<File, AppError> {
     let disk = |error: std::io::Error| {
-        AppError::new(ErrorCode::Disk, format!("the data folder `{}` cannot be used: {error}", data_dir.display()))
-            .with_hint("check its permissions and the space left, or choose another with --data-dir")
+        AppError::new(
+            ErrorCode::Disk,
+            format!("the data folder `{}` cannot be used: {error}", data_dir.display()),
+        )
+        .with_hint("check its permissions and the space left, or choose another with --data-dir")
     };
     std::fs::create_dir_all(data_dir).map_err(disk)?;
     let path = data_dir.join("adrag.lock");
-    let mut file =
-        File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(disk)?;
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(disk)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -102,7 +114,11 @@ fn take_lock(data_dir: &Path) -> Result<File, AppError> {
             let _ = file.read_to_string(&mut holder);
             return Err(AppError::new(
                 ErrorCode::DataFolderInUse,
-                format!("the data folder `{}` is in use by another adRAG (process {})", data_dir.display(), holder.trim()),
+                format!(
+                    "the data folder `{}` is in use by another adRAG (process {})",
+                    data_dir.display(),
+                    holder.trim()
+                ),
             )
             .with_hint("use that window, or close it first"));
         }
@@ -123,8 +139,16 @@ type Words = (Arc<dyn Tokenizer>, Option<Arc<dyn Embedder>>);
 /// The embedder and its tokenizer, or what serves without them.
 async fn open_embedder(models: Models, around: &mut Surroundings) -> Result<Words, AppError> {
     let opened = blocking(move || {
-        let missing = || PortError::permanent(ErrorCode::ModelMissing, "the list of models names no embedder for this platform");
-        let (runtime, model) = models.default_of("runtime").zip(models.default_of("embedder")).ok_or_else(missing)?;
+        let missing = || {
+            PortError::permanent(
+                ErrorCode::ModelMissing,
+                "the list of models names no embedder for this platform",
+            )
+        };
+        let (runtime, model) = models
+            .default_of("runtime")
+            .zip(models.default_of("embedder"))
+            .ok_or_else(missing)?;
         let library = models.file(runtime, "").ok_or_else(missing)?;
         let weights = models.file(model, "model.onnx").ok_or_else(missing)?;
         let tokenizer = Arc::new(WordPieces::open(&models.path(model, "tokenizer.json"))?);
@@ -159,14 +183,28 @@ async fn space(catalog: &dyn Catalog, embedder: Option<&dyn Embedder>) -> Result
     let Some(embedder) = embedder else {
         let last = catalog.note(SPACE_NOTE).await?;
         let known = last.as_deref().and_then(|note| note.rsplit_once(' '));
-        return Ok(match known.and_then(|(name, dim)| Some((name.to_owned(), dim.parse().ok()?))) {
-            Some((name, dim)) => Space { name, dim },
-            None => Space { name: "none".to_owned(), dim: USUAL_DIM },
-        });
+        return Ok(
+            match known.and_then(|(name, dim)| Some((name.to_owned(), dim.parse().ok()?))) {
+                Some((name, dim)) => Space { name, dim },
+                None => Space {
+                    name: "none".to_owned(),
+                    dim: USUAL_DIM,
+                },
+            },
+        );
     };
     let info = embedder.info();
-    let name: String =
-        info.fingerprint.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let name: String = info
+        .fingerprint
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
     let note = format!("{name} {}", info.dim);
     if catalog.note(SPACE_NOTE).await?.as_ref() != Some(&note) {
         catalog.set_note(SPACE_NOTE, &note).await?;
@@ -183,7 +221,8 @@ async fn open_vectors(
 ) -> Result<Arc<dyn VectorIndex>, AppError> {
     match &settings.vector_store {
         VectorStoreSettings::Embedded => {
-            let (index, mended) = EmbeddedVectorIndex::open(data_dir.join("vectors").join(&space.name), space.dim).await?;
+            let (index, mended) =
+                EmbeddedVectorIndex::open(data_dir.join("vectors").join(&space.name), space.dim).await?;
             around.repaired.extend(mended);
             Ok(Arc::new(index))
         }
@@ -196,7 +235,9 @@ async fn open_vectors(
         }
         VectorStoreSettings::Remote { url } => {
             let key = keys.read(KeyName::Qdrant).await?;
-            Ok(Arc::new(ServerVectorIndex::connect(url, key, space.name.clone(), space.dim).await?))
+            Ok(Arc::new(
+                ServerVectorIndex::connect(url, key, space.name.clone(), space.dim).await?,
+            ))
         }
     }
 }

@@ -51,8 +51,12 @@ impl Models {
     /// # Errors
     /// When the manifest built into the program is not one: a fault of the program.
     pub fn new(folder: PathBuf) -> Result<Self, AppError> {
-        let manifest: Manifest = toml::from_str(MANIFEST)
-            .map_err(|error| AppError::new(ErrorCode::Internal, format!("the list of models is damaged: {error}")))?;
+        let manifest: Manifest = toml::from_str(MANIFEST).map_err(|error| {
+            AppError::new(
+                ErrorCode::Internal,
+                format!("the list of models is damaged: {error}"),
+            )
+        })?;
         Ok(Self {
             folder,
             models: manifest.models,
@@ -61,7 +65,9 @@ impl Models {
 
     /// The model taken for a role when nothing is chosen.
     pub fn default_of(&self, role: &str) -> Option<&Model> {
-        self.models.iter().find(|model| model.role == role && model.default)
+        self.models
+            .iter()
+            .find(|model| model.role == role && model.default)
     }
 
     /// Path of a file of a model.
@@ -83,7 +89,10 @@ impl Models {
     pub fn look(&self) -> (Vec<ModelStatus>, Vec<AppError>) {
         let (mut statuses, mut problems) = (Vec::new(), Vec::new());
         for model in self.models.iter().filter(|model| model.default) {
-            for file in model.files.iter().filter(|file| self.file(model, &file.name).is_some_and(|own| own.platform == file.platform)) {
+            for file in model.files.iter().filter(|file| {
+                self.file(model, &file.name)
+                    .is_some_and(|own| own.platform == file.platform)
+            }) {
                 let path = self.path(model, &file.name);
                 let fault = fault(&path, file);
                 statuses.push(ModelStatus {

@@ -20,8 +20,9 @@ use crate::{app, report};
 use corpus::Corpus;
 
 const DOCUMENTS: usize = 30;
+/// The moments of the kills, in milliseconds: from just after the start to the end of an undisturbed run.
 const EARLIEST: u64 = 5;
-const LATEST: u64 = 3_000;
+const LATEST: u64 = 30_000;
 
 #[derive(clap::Args)]
 pub struct Options {

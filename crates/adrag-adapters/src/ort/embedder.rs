@@ -44,7 +44,10 @@ impl OrtEmbedder {
         max_tokens: usize,
     ) -> PortResult<Self> {
         let session = open(runtime, model)?;
-        let takes_types = session.inputs().iter().any(|input| input.name() == "token_type_ids");
+        let takes_types = session
+            .inputs()
+            .iter()
+            .any(|input| input.name() == "token_type_ids");
         let mut opened = Model {
             tokenizer,
             session: Mutex::new(session),
@@ -85,15 +88,19 @@ impl Embedder for OrtEmbedder {
         let (model, cancel) = (self.model.clone(), cancel.clone());
         tokio::task::spawn_blocking(move || model.embed(&texts, &cancel))
             .await
-            .map_err(|error| PortError::permanent(ErrorCode::Internal, format!("the embedder broke down: {error}")))?
+            .map_err(|error| {
+                PortError::permanent(ErrorCode::Internal, format!("the embedder broke down: {error}"))
+            })?
     }
 }
 
 impl Model {
     /// Longest texts first in batches of like length, so that little is padded; results in the order given.
     fn embed(&self, texts: &[String], cancel: &CancellationToken) -> PortResult<Vec<Vec<f32>>> {
-        let ids: Vec<Vec<u32>> =
-            texts.iter().map(|text| self.tokenizer.encode(text, self.max_tokens)).collect::<PortResult<_>>()?;
+        let ids: Vec<Vec<u32>> = texts
+            .iter()
+            .map(|text| self.tokenizer.encode(text, self.max_tokens))
+            .collect::<PortResult<_>>()?;
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(ids[*at].len()));
         let mut vectors = vec![Vec::new(); ids.len()];
@@ -115,7 +122,10 @@ impl Model {
 
     fn run(&self, rows: &[&[u32]]) -> PortResult<Vec<Vec<f32>>> {
         let failed = |error: ort::Error| {
-            PortError::permanent(ErrorCode::ModelMissing, format!("the embedding model failed: {error}"))
+            PortError::permanent(
+                ErrorCode::ModelMissing,
+                format!("the embedding model failed: {error}"),
+            )
         };
         let length = rows.iter().map(|row| row.len()).max().unwrap_or(0);
         let shape = [rows.len(), length];
@@ -141,22 +151,31 @@ impl Model {
         let [batch, tokens, dim] = **shape else {
             return Err(wrong_shape(shape));
         };
-        let (Ok(batch), Ok(tokens), Ok(dim)) = (usize::try_from(batch), usize::try_from(tokens), usize::try_from(dim))
-        else {
+        let (Ok(batch), Ok(tokens), Ok(dim)) = (
+            usize::try_from(batch),
+            usize::try_from(tokens),
+            usize::try_from(dim),
+        ) else {
             return Err(wrong_shape(shape));
         };
         if batch != rows.len() || tokens != length || dim == 0 || (self.dim != 0 && dim != self.dim) {
             return Err(wrong_shape(shape));
         }
         let of_row = tokens * dim;
-        Ok(rows.iter().enumerate().map(|(at, row)| mean(&states[at * of_row..][..row.len() * dim], dim)).collect())
+        Ok(rows
+            .iter()
+            .enumerate()
+            .map(|(at, row)| mean(&states[at * of_row..][..row.len() * dim], dim))
+            .collect())
     }
 }
 
 fn wrong_shape(shape: &ort::value::Shape) -> PortError {
     PortError::permanent(
         ErrorCode::ModelMissing,
-        format!("the embedding model answers in the shape {shape:?}; token states of [texts, tokens, components] are needed"),
+        format!(
+            "the embedding model answers in the shape {shape:?}; token states of [texts, tokens, components] are needed"
+        ),
     )
 }
 
@@ -168,7 +187,12 @@ fn mean(states: &[f32], dim: usize) -> Vec<f32> {
             *total += value;
         }
     }
-    let norm = sum.iter().map(|value| value * value).sum::<f32>().sqrt().max(1e-12);
+    let norm = sum
+        .iter()
+        .map(|value| value * value)
+        .sum::<f32>()
+        .sqrt()
+        .max(1e-12);
     sum.iter_mut().for_each(|value| *value /= norm);
     sum
 }

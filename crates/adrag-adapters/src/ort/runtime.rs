@@ -25,16 +25,20 @@ pub(super) fn open(runtime: &Path, model: &Path) -> PortResult<Session> {
         return Err(unusable("the file is missing".to_owned()));
     }
     let build = || -> Result<Session, String> {
-        let builder = Session::builder(&environment).map_err(|error| error.to_string())?;
-        let mut builder = builder
+        let builder = Session::builder(&environment).map_err(text)?;
+        let builder = builder
             .with_optimization_level(GraphOptimizationLevel::All)
-            .and_then(|builder| builder.with_intra_threads(1))
-            .and_then(|builder| builder.with_intra_op_spinning(false))
-            .and_then(|builder| builder.with_memory_pattern(false))
-            .map_err(|error| error.to_string())?;
-        builder.commit_from_file(model).map_err(|error| error.to_string())
+            .map_err(text)?;
+        let builder = builder.with_intra_threads(1).map_err(text)?;
+        let builder = builder.with_intra_op_spinning(false).map_err(text)?;
+        let mut builder = builder.with_memory_pattern(false).map_err(text)?;
+        builder.commit_from_file(model).map_err(text)
     };
     build().map_err(unusable)
+}
+
+fn text<T>(error: ort::Error<T>) -> String {
+    error.to_string()
 }
 
 fn environment(runtime: &Path) -> PortResult<Environment> {
@@ -45,7 +49,10 @@ fn environment(runtime: &Path) -> PortResult<Environment> {
     let missing = |error: String| {
         PortError::permanent(
             ErrorCode::ModelMissing,
-            format!("ONNX Runtime cannot be loaded from `{}`: {error}", runtime.display()),
+            format!(
+                "ONNX Runtime cannot be loaded from `{}`: {error}",
+                runtime.display()
+            ),
         )
         .with_hint("fetch it again: run `cargo xtask setup`")
     };

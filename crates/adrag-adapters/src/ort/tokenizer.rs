@@ -36,7 +36,11 @@ impl WordPieces {
         json["added_tokens"] = Value::Array(Vec::new());
         let plain = serde_json::to_vec(&json).map_err(|error| unusable(error.to_string()))?;
         let inner = tokenizers::Tokenizer::from_bytes(&plain).map_err(|error| unusable(error.to_string()))?;
-        let id = |token: &str| inner.token_to_id(token).ok_or_else(|| unusable(format!("it has no {token}")));
+        let id = |token: &str| {
+            inner
+                .token_to_id(token)
+                .ok_or_else(|| unusable(format!("it has no {token}")))
+        };
         Ok(Self {
             cls: id("[CLS]")?,
             sep: id("[SEP]")?,
@@ -48,10 +52,12 @@ impl WordPieces {
     pub(super) fn encode(&self, text: &str, max: usize) -> PortResult<Vec<u32>> {
         // No word piece is shorter than a byte: what lies beyond cannot be read and need not be tokenized.
         let text = clip(text, max.saturating_mul(64));
-        let encoding = self
-            .inner
-            .encode_fast(text, false)
-            .map_err(|error| PortError::rejected(ErrorCode::Internal, format!("the text cannot be tokenized: {error}")))?;
+        let encoding = self.inner.encode_fast(text, false).map_err(|error| {
+            PortError::rejected(
+                ErrorCode::Internal,
+                format!("the text cannot be tokenized: {error}"),
+            )
+        })?;
         let room = max.saturating_sub(2);
         let mut ids = Vec::with_capacity(encoding.len().min(room) + 2);
         ids.push(self.cls);

@@ -222,7 +222,11 @@ pub(super) fn chunks(tx: &Transaction<'_>, key: &DocumentKey) -> Result<Vec<Stor
     })
 }
 
-pub(super) fn chunk_at(tx: &Transaction<'_>, document: &DocumentId, at: u64) -> Result<Option<ChunkId>, Failure> {
+pub(super) fn chunk_at(
+    tx: &Transaction<'_>,
+    document: &DocumentId,
+    at: u64,
+) -> Result<Option<ChunkId>, Failure> {
     let id: Option<String> = tx
         .prepare_cached(
             "SELECT c.id FROM chunks c JOIN documents d ON d.published = c.generation

@@ -352,7 +352,7 @@ pub async fn conformance(parser: &dyn DocumentParser, fixtures: &ParserFixtures)
             .list(&fixtures.readable)
             .await
             .expect("a file lists itself"),
-        [fixtures.readable.clone()]
+        std::slice::from_ref(&fixtures.readable)
     );
 
     cancel.cancel();
