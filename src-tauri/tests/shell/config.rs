@@ -32,7 +32,7 @@ fn the_content_security_policy_is_exactly_the_required_one() {
             "img-src",
             vec!["'self'", "asset:", "http://asset.localhost", "data:", "blob:"],
         ),
-        ("connect-src", vec!["ipc:", "http://ipc.localhost"]),
+        ("connect-src", vec!["'self'", "ipc:", "http://ipc.localhost"]),
         ("object-src", vec!["'none'"]),
         ("frame-src", vec!["'none'"]),
         ("base-uri", vec!["'none'"]),

@@ -97,8 +97,10 @@ async fn documents_become_a_cited_answer_whose_passage_is_shown() {
     let growth = page.script("return window.__growth;").await;
     let growth = growth.as_array().unwrap();
     assert!(!growth.is_empty(), "the answer never appeared");
+    // A marker that becomes a numbered button is a few characters shorter than its text.
+    let lengths: Vec<u64> = growth.iter().filter_map(Value::as_u64).collect();
     assert!(
-        growth.windows(2).all(|two| two[0].as_u64() <= two[1].as_u64()),
+        lengths.windows(2).all(|two| two[0] <= two[1] + 8),
         "the answer shrank: {growth:?}"
     );
     assert!(

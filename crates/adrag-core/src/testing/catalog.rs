@@ -3,6 +3,7 @@
 mod conformance;
 mod fake_state;
 mod kept;
+mod made;
 
 pub use conformance::{conformance, content, file};
 

@@ -26,7 +26,7 @@ pub struct Sample {
 pub const SAMPLES: &[Sample] = &[
     Sample {
         id: "demo-lease",
-        path: "/home/demo/Documents/Quayside lease.pdf",
+        path: "/documents/Documents/Quayside lease.pdf",
         title: "Lease of the Quayside workshop",
         kind: "pdf",
         bytes: 412_332,
@@ -36,7 +36,7 @@ pub const SAMPLES: &[Sample] = &[
     },
     Sample {
         id: "demo-kiln",
-        path: "/home/demo/Documents/kiln-manual.md",
+        path: "/documents/Documents/kiln-manual.md",
         title: "Kiln controller manual",
         kind: "markdown",
         bytes: 28_114,
@@ -46,7 +46,7 @@ pub const SAMPLES: &[Sample] = &[
     },
     Sample {
         id: "demo-survey",
-        path: "/home/demo/Documents/survey-2024.docx",
+        path: "/documents/Documents/survey-2024.docx",
         title: "Structural survey 2024",
         kind: "docx",
         bytes: 1_904_221,
@@ -56,7 +56,7 @@ pub const SAMPLES: &[Sample] = &[
     },
     Sample {
         id: "demo-letter",
-        path: "/home/demo/Documents/scanned letter.pdf",
+        path: "/documents/Documents/scanned letter.pdf",
         title: "scanned letter.pdf",
         kind: "pdf",
         bytes: 3_120_844,

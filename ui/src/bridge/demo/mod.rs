@@ -291,12 +291,12 @@ impl Stage {
         let model = |role: &str, name: &str, usable| ModelStatus {
             role: role.to_owned(),
             name: name.to_owned(),
-            path: format!("/home/demo/.cache/adrag/models/{name}"),
+            path: format!("/documents/.cache/adrag/models/{name}"),
             usable,
         };
         DoctorReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            data_dir: "/home/demo/.local/share/adrag".to_owned(),
+            data_dir: "/documents/.local/share/adrag".to_owned(),
             models: vec![
                 model("runtime", "onnxruntime", true),
                 model("embedder", "all-MiniLM-L6-v2", true),
