@@ -4,7 +4,7 @@
 //! one; nothing is ever deleted here. It is not the lock of the data folder: that one the program takes first.
 
 use adrag_contract::ErrorCode;
-use adrag_core::ports::{PortError, PortResult};
+use adrag_core::ports::{DocumentKey, HeldDocument, PortError, PortResult};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -83,6 +83,31 @@ fn brief(reason: &str) -> String {
     }
 }
 
+/// The one term by which a store knows a generation.
+pub(crate) fn held_key(key: &DocumentKey) -> String {
+    format!("{}@{}", key.document, key.generation)
+}
+
+/// What a term of [`held_key`] stands for; `what` names the store in the error.
+pub(crate) fn held_document(value: &str, chunks: u64, what: &str) -> PortResult<HeldDocument> {
+    let parsed = value
+        .rsplit_once('@')
+        .and_then(|(document, generation)| Some((document, generation.parse().ok()?)));
+    let Some((document, generation)) = parsed else {
+        return Err(PortError::permanent(
+            ErrorCode::StoreFailed,
+            format!("the {what} holds an entry that is not ours: `{value}`"),
+        ));
+    };
+    Ok(HeldDocument {
+        key: DocumentKey {
+            document: document.into(),
+            generation,
+        },
+        chunks,
+    })
+}
+
 /// True when there is nothing in a folder, or no folder.
 pub(crate) fn is_vacant(folder: &Path) -> bool {
     match fs::read_dir(folder) {
@@ -127,6 +152,19 @@ fn beside(folder: &Path, extension: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_generation_survives_its_key() {
+        for name in ["doc", "a@b@3", "", "@"] {
+            let key = DocumentKey {
+                document: name.into(),
+                generation: 12,
+            };
+            assert_eq!(held_document(&held_key(&key), 4, "index").unwrap().key, key);
+        }
+        assert!(held_document("no generation", 1, "index").is_err());
+        assert!(held_document("doc@x", 1, "index").is_err());
+    }
 
     #[test]
     fn a_folder_is_locked_once() {

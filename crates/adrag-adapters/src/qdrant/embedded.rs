@@ -4,10 +4,10 @@
 //! while reads and writes go on. Writes go through the engine's log, which survives the loss of the process; `flush`
 //! makes them survive the loss of power too. No other process can open the folder meanwhile.
 
-use super::{
-    COLLECTION, DOCUMENT, HELD, HELD_LIMIT, INDEXED, check_point, check_vector, held_document, held_key,
+use super::{COLLECTION, DOCUMENT, HELD, HELD_LIMIT, INDEXED, WHAT, check_point, check_vector};
+use crate::projection::{
+    FolderLock, blocking, disk_error, guarded, held_document, held_key, is_vacant, set_aside,
 };
-use crate::projection::{FolderLock, blocking, disk_error, guarded, is_vacant, set_aside};
 use adrag_contract::{ChunkId, DocumentId, ErrorCode};
 use adrag_core::ports::{
     DocumentKey, HeldDocument, PortError, PortResult, Scope, StoreHit, VectorIndex, VectorPoint,
@@ -223,8 +223,8 @@ impl VectorIndex for EmbeddedVectorIndex {
             .into_iter()
             .filter(|hit| hit.count > 0)
             .map(|hit| match hit.value {
-                FacetValue::Keyword(value) => held_document(&value, hit.count as u64),
-                other => held_document(&format!("{other:?}"), 0),
+                FacetValue::Keyword(value) => held_document(&value, hit.count as u64, WHAT),
+                other => held_document(&format!("{other:?}"), 0, WHAT),
             })
             .collect()
     }

@@ -14,40 +14,19 @@ pub use server::ServerVectorIndex;
 pub use sidecar::QdrantSidecar;
 
 use adrag_contract::ErrorCode;
-use adrag_core::ports::{DocumentKey, HeldDocument, PortError, PortResult, VectorPoint};
+use adrag_core::ports::{PortError, PortResult, VectorPoint};
 use uuid::Uuid;
 
 const DOCUMENT: &str = "document";
 const COLLECTION: &str = "collection";
 const HELD: &str = "held";
+/// The store in messages.
+const WHAT: &str = "vector index";
 /// Keys that are filtered by.
 const INDEXED: [&str; 3] = [DOCUMENT, COLLECTION, HELD];
 
 /// Generations listed by one `held`; more than a shard of this program ever holds.
 const HELD_LIMIT: usize = 10_000_000;
-
-fn held_key(key: &DocumentKey) -> String {
-    format!("{}@{}", key.document, key.generation)
-}
-
-fn held_document(value: &str, chunks: u64) -> PortResult<HeldDocument> {
-    let parsed = value
-        .rsplit_once('@')
-        .and_then(|(document, generation)| Some((document, generation.parse().ok()?)));
-    let Some((document, generation)) = parsed else {
-        return Err(PortError::permanent(
-            ErrorCode::StoreFailed,
-            format!("the vector index holds an entry that is not ours: `{value}`"),
-        ));
-    };
-    Ok(HeldDocument {
-        key: DocumentKey {
-            document: document.into(),
-            generation,
-        },
-        chunks,
-    })
-}
 
 /// Refuses a vector that would spoil an index: one of another length, or with a component that is no number.
 fn check_vector(vector: &[f32], dim: usize) -> PortResult<()> {
@@ -73,22 +52,4 @@ fn check_point(point: &VectorPoint, dim: usize) -> PortResult<Uuid> {
             format!("the id of a chunk is a UUID, not `{}`", point.chunk),
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_generation_survives_its_key() {
-        for name in ["doc", "a@b@3", "", "@"] {
-            let key = DocumentKey {
-                document: name.into(),
-                generation: 12,
-            };
-            assert_eq!(held_document(&held_key(&key), 4).unwrap().key, key);
-        }
-        assert!(held_document("no generation", 1).is_err());
-        assert!(held_document("doc@x", 1).is_err());
-    }
 }

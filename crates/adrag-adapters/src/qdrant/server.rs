@@ -4,9 +4,8 @@
 //! replaced here: it may be someone's. Every write waits until the server has applied it; when that reaches the disk is
 //! the server's affair (its log survives its own end at once, the loss of power within seconds).
 
-use super::{
-    COLLECTION, DOCUMENT, HELD, HELD_LIMIT, INDEXED, check_point, check_vector, held_document, held_key,
-};
+use super::{COLLECTION, DOCUMENT, HELD, HELD_LIMIT, INDEXED, WHAT, check_point, check_vector};
+use crate::projection::{held_document, held_key};
 use adrag_contract::{ChunkId, DocumentId, ErrorCode};
 use adrag_core::ports::{
     DocumentKey, HeldDocument, PortError, PortResult, Scope, StoreHit, VectorIndex, VectorPoint,
@@ -231,8 +230,8 @@ impl VectorIndex for ServerVectorIndex {
             .into_iter()
             .filter(|hit| hit.count > 0)
             .map(|hit| match hit.value.and_then(|value| value.variant) {
-                Some(Variant::StringValue(value)) => held_document(&value, hit.count),
-                other => held_document(&format!("{other:?}"), 0),
+                Some(Variant::StringValue(value)) => held_document(&value, hit.count, WHAT),
+                other => held_document(&format!("{other:?}"), 0, WHAT),
             })
             .collect()
     }

@@ -8,7 +8,9 @@
 mod analyzer;
 mod query;
 
-use crate::projection::{FolderLock, blocking, disk_error, guarded, is_vacant, set_aside};
+use crate::projection::{
+    FolderLock, blocking, disk_error, guarded, held_document, held_key, is_vacant, set_aside,
+};
 use adrag_contract::{ChunkId, DocumentId, ErrorCode};
 use adrag_core::ports::{
     DocumentKey, HeldDocument, KeywordChunk, KeywordIndex, PortError, PortResult, Scope, StoreHit,
@@ -234,7 +236,7 @@ impl KeywordIndex for TantivyKeywordIndex {
         let counts = self.with(Shared::held).await?;
         counts
             .into_iter()
-            .map(|(value, chunks)| held_document(&value, chunks))
+            .map(|(value, chunks)| held_document(&value, chunks, "keyword index"))
             .collect()
     }
 }
@@ -371,29 +373,6 @@ fn equals(field: Field, value: &str) -> Box<dyn Query> {
         Term::from_field_text(field, value),
         IndexRecordOption::Basic,
     ))
-}
-
-fn held_key(key: &DocumentKey) -> String {
-    format!("{}@{}", key.document, key.generation)
-}
-
-fn held_document(value: &str, chunks: u64) -> PortResult<HeldDocument> {
-    let parsed = value
-        .rsplit_once('@')
-        .and_then(|(document, generation)| Some((document, generation.parse().ok()?)));
-    let Some((document, generation)) = parsed else {
-        return Err(PortError::permanent(
-            ErrorCode::StoreFailed,
-            format!("the keyword index holds an entry that is not ours: `{value}`"),
-        ));
-    };
-    Ok(HeldDocument {
-        key: DocumentKey {
-            document: document.into(),
-            generation,
-        },
-        chunks,
-    })
 }
 
 fn port_error(error: &TantivyError) -> PortError {
