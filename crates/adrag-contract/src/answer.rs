@@ -37,7 +37,7 @@ pub struct Passage {
     pub found_by: Vec<Finding>,
     /// Score after fusion.
     pub fused_score: f32,
-    /// Score of the reranker, if one ran.
+    /// Probability of relevance by the reranker, 0 to 1, if it read the passage.
     pub rerank_score: Option<f32>,
 }
 
@@ -152,6 +152,9 @@ pub struct Answer {
     pub grounding: Grounding,
     /// Confidence that it does, 0 to 1, where something could measure it.
     pub confidence: Option<f32>,
+    /// Probability that the documents answer the question at all, 0 to 1, where it was estimated.
+    #[serde(default)]
+    pub answerable: Option<f32>,
     /// The engine that wrote it.
     pub engine: EngineId,
     /// The engine's model, if it has any.
@@ -198,7 +201,7 @@ pub struct SearchHit {
     pub stores: Vec<Store>,
     /// Score after fusion (the store's own score when only one was asked).
     pub score: f32,
-    /// Score of the reranker.
+    /// Probability of relevance by the reranker, 0 to 1.
     pub rerank_score: Option<f32>,
 }
 

@@ -252,13 +252,13 @@ pub enum StageDetail {
     },
     /// Reranking.
     Rerank {
-        /// What scored the pairs, e.g. `embedder all-MiniLM-L6-v2`.
+        /// What read the pairs: a model's name.
         by: String,
         /// Passages scored.
         scored: u64,
         /// Passages kept.
         kept: u64,
-        /// Best score, on the reranker's own scale.
+        /// Best probability of relevance, 0 to 1.
         best: Option<f32>,
     },
     /// Fitting.
@@ -278,6 +278,9 @@ pub enum StageDetail {
         model: Option<String>,
         /// Passages cited.
         cited: u64,
+        /// Probability that the documents answer the question, 0 to 1, where it was estimated.
+        #[serde(default)]
+        answerable: Option<f32>,
         /// Citation numbers that were removed because no such passage exists.
         removed_citations: u64,
         /// Tokens read, where the engine counts them.

@@ -179,6 +179,8 @@ pub struct RetrievalSettings {
     pub per_store: u32,
     /// Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009: 60), ranks 1-based.
     pub rrf_k: f32,
+    /// What reranks: id of a model, or `embedder` for the embedder's best sentence. Takes effect at the next start.
+    pub reranker: String,
     /// Fused candidates that the reranker scores.
     pub pool: u32,
     /// Passages kept for the answer.
@@ -187,7 +189,7 @@ pub struct RetrievalSettings {
     pub per_document: u32,
     /// Whether the pool is reranked.
     pub rerank: bool,
-    /// Share of the reranker's order in the blend with the fused order, 0 to 1.
+    /// Share of the reranker's probability in the blend with the fused score, 0 to 1.
     pub rerank_weight: f32,
     /// Longest wait for one store, milliseconds.
     pub store_timeout_ms: u64,
@@ -204,6 +206,7 @@ impl Default for RetrievalSettings {
         Self {
             per_store: 30,
             rrf_k: 60.0,
+            reranker: JUDGE.to_owned(),
             pool: 30,
             keep: 6,
             per_document: 3,
@@ -216,6 +219,9 @@ impl Default for RetrievalSettings {
         }
     }
 }
+
+/// Id of our own judge: it reranks and checks unless another model is chosen.
+pub const JUDGE: &str = "adrag-judge";
 
 /// How answers are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,6 +237,10 @@ pub struct AnswerSettings {
     pub run_timeout_s: u64,
     /// Sentences of an answer of the `quotes` engine, at most.
     pub quotes: u32,
+    /// What checks the sentences of an answer: id of a model. Takes effect at the next start.
+    pub checker: String,
+    /// The program says "the documents do not say" when the probability that they answer is below this, 0 to 1; 0 never.
+    pub abstain_below: f32,
     /// Whether a language model checks the answer besides the local check.
     pub critic: bool,
 }
@@ -243,6 +253,8 @@ impl Default for AnswerSettings {
             llm_calls: 8,
             run_timeout_s: 300,
             quotes: 4,
+            checker: JUDGE.to_owned(),
+            abstain_below: 0.5,
             critic: true,
         }
     }

@@ -6,6 +6,13 @@
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
+/// A sentence shorter than this is read with the next.
+const SHORT_BYTES: usize = 48;
+/// Units of a text that are looked at.
+const MAX_UNITS: usize = 24;
+/// Sentences between the beginnings of two windows.
+const WINDOW_STEP: usize = 2;
+
 /// Words before a full stop that does not end a sentence, lower case.
 const ABBREVIATIONS: &[&str] = &[
     "al", "approx", "art", "bzw", "ca", "cf", "co", "corp", "dept", "dr", "ed", "eds", "eq", "est", "etc",
@@ -48,6 +55,47 @@ fn push_trimmed(spans: &mut Vec<Range<usize>>, text: &str, offset: usize, span: 
     if !span.is_empty() {
         spans.push(span);
     }
+}
+
+/// The sentences of a passage, short ones joined with the next, long records by line.
+pub fn units(text: &str) -> Vec<Range<usize>> {
+    /// A longer stretch without a sentence's end is a table or code: its lines are the units.
+    const RECORD_BYTES: usize = 280;
+    let mut units: Vec<Range<usize>> = Vec::new();
+    for span in sentences(text) {
+        let parts: Vec<Range<usize>> = if span.len() > RECORD_BYTES && text[span.clone()].contains('\n') {
+            lines(&text[span.clone()])
+                .map(|(at, line)| trim(text, span.start + at..span.start + at + line.len()))
+                .filter(|line| !line.is_empty())
+                .collect()
+        } else {
+            vec![span]
+        };
+        for part in parts {
+            match units.last_mut() {
+                Some(last) if last.len() < SHORT_BYTES && part.start - last.end <= 2 => last.end = part.end,
+                _ => units.push(part),
+            }
+        }
+    }
+    units.truncate(MAX_UNITS);
+    units
+}
+
+/// Windows of so many consecutive sentences, each beginning two sentences after the one before; the text itself when it
+/// has no more sentences than one window.
+pub fn windows(text: &str, size: usize) -> Vec<Range<usize>> {
+    let spans = sentences(text);
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Vec::new();
+    };
+    if spans.len() <= size {
+        return vec![first.start..last.end];
+    }
+    (0..spans.len() - size + WINDOW_STEP)
+        .step_by(WINDOW_STEP)
+        .map(|at| spans[at].start..spans[(at + size).min(spans.len()) - 1].end)
+        .collect()
 }
 
 /// A span without the white space at its ends.
@@ -139,6 +187,17 @@ mod tests {
     #[test]
     fn chinese_full_stops_count() {
         check("泵坏了。换了新泵。", &["泵坏了。", "换了新泵。"]);
+    }
+
+    #[test]
+    fn windows_cover_every_sentence_and_overlap() {
+        let text = "A one. B two. C three. D four. E five. F six.";
+        let got: Vec<&str> = windows(text, 3).into_iter().map(|span| &text[span]).collect();
+        assert_eq!(
+            got,
+            ["A one. B two. C three.", "C three. D four. E five.", "E five. F six."]
+        );
+        assert_eq!(windows("One. Two.", 3), [0..9]);
     }
 
     #[test]

@@ -1,17 +1,161 @@
-//! "The documents do not say" as an answer of its own: when the evidence is too weak to quote from.
+//! "The documents do not say" as an answer of its own: when the evidence is too weak to answer from.
 //!
-//! Two signs, both cheap and explainable: how much of what the question asks about occurs in the passages, and how near
-//! the best passage is. A calibrated model of support is to take their place once there is one.
+//! A logistic regression over five signs, each between 0 and 1 and each explainable. Its weights are learned beside the
+//! judge, on held-out questions with and without their documents (`models/judge/evaluate.py`).
 
+use super::Desk;
+use super::types::Context;
+use crate::ports::{PortResult, SupportPair};
+use crate::sentence::windows;
 use adrag_contract::Passage;
 use std::collections::HashSet;
 
-/// Below this cosine of the best sentence nothing in the passages is about the question.
-const FAR: f32 = 0.25;
-/// Below this share of the question's words in the passages, they are about something else.
-const FOREIGN: f32 = 0.34;
-/// Between [`FAR`] and this cosine both signs must speak for the passages.
-const NEAR: f32 = 0.45;
+/// Sentences of the window in which the support of the best sentence is looked for.
+pub(super) const WINDOW_SENTENCES: usize = 5;
+
+/// What speaks for an answer in the documents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// Highest probability of relevance among the passages.
+    pub top: f32,
+    /// How far that is above the mean of the other passages.
+    pub margin: f32,
+    /// Share of the question's subject words that all passages hold together.
+    pub coverage: f32,
+    /// Share of them that a single passage holds, at best.
+    pub focus: f32,
+    /// Probability that the best sentence, after the question, is supported where it stands.
+    pub support: f32,
+}
+
+/// Weights by which the evidence becomes a probability: `sigmoid(bias + sum of weight * sign)`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
+pub struct Abstention {
+    /// Constant.
+    pub bias: f32,
+    /// Weight of [`Evidence::top`].
+    pub top: f32,
+    /// Weight of [`Evidence::margin`].
+    pub margin: f32,
+    /// Weight of [`Evidence::coverage`].
+    pub coverage: f32,
+    /// Weight of [`Evidence::focus`].
+    pub focus: f32,
+    /// Weight of [`Evidence::support`].
+    pub support: f32,
+}
+
+impl Default for Abstention {
+    /// For rerankers nothing was learned with: half and half where a cosine is 0.25 and half of the words are held.
+    fn default() -> Self {
+        Self {
+            bias: -4.0,
+            top: 6.0,
+            margin: 0.0,
+            coverage: 5.0,
+            focus: 0.0,
+            support: 0.0,
+        }
+    }
+}
+
+impl Abstention {
+    /// The probability that the passages answer, 0 to 1.
+    pub fn answerable(&self, evidence: &Evidence) -> f32 {
+        let sum = self.bias
+            + self.top * evidence.top
+            + self.margin * evidence.margin
+            + self.coverage * evidence.coverage
+            + self.focus * evidence.focus
+            + self.support * evidence.support;
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// The probability that the context answers the question; 0 without any passage.
+pub(super) async fn answerable(desk: Desk<'_>, question: &str, context: &Context) -> PortResult<f32> {
+    if context.passages.is_empty() {
+        return Ok(0.0);
+    }
+    let words = subject_words(question);
+    let (top, margin) = relevance(&context.passages);
+    let held: Vec<f32> = context
+        .passages
+        .iter()
+        .map(|passage| coverage(&words, &titled(passage)))
+        .collect();
+    let together: String = context
+        .passages
+        .iter()
+        .map(|passage| titled(passage) + "\n")
+        .collect();
+    let evidence = Evidence {
+        top,
+        margin,
+        coverage: coverage(&words, &together),
+        focus: held.into_iter().fold(0.0, f32::max),
+        support: support_of_best(desk, question, &context.passages).await?,
+    };
+    let answerable = desk.ports.abstention.answerable(&evidence);
+    tracing::debug!(?evidence, answerable, "whether the documents answer");
+    Ok(answerable)
+}
+
+fn titled(passage: &Passage) -> String {
+    format!("{}\n{}", passage.title, passage.text)
+}
+
+/// Highest relevance, and how far it is above the mean of the others; one half where nothing was read.
+fn relevance(passages: &[Passage]) -> (f32, f32) {
+    let mut scores: Vec<f32> = passages
+        .iter()
+        .filter_map(|passage| passage.rerank_score)
+        .collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let Some((top, others)) = scores.split_first() else {
+        return (0.5, 0.0);
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a handful of passages")]
+    let mean = others.iter().sum::<f32>() / others.len().max(1) as f32;
+    (*top, top - mean)
+}
+
+/// Support of the question with the sentence of the best passage that shares most of its words, where it stands.
+async fn support_of_best(desk: Desk<'_>, question: &str, passages: &[Passage]) -> PortResult<f32> {
+    let best = passages.iter().max_by(|a, b| {
+        let score = |passage: &Passage| passage.rerank_score.unwrap_or(passage.fused_score);
+        score(a).total_cmp(&score(b))
+    });
+    let (Some(model), Some(best)) = (&desk.ports.support, best) else {
+        return Ok(0.5);
+    };
+    let words = subject_words(question);
+    let nearest = |spans: Vec<std::ops::Range<usize>>| {
+        spans
+            .into_iter()
+            .map(|span| &best.text[span])
+            .rev()
+            .max_by(|a, b| coverage(&words, a).total_cmp(&coverage(&words, b)))
+    };
+    let sentence = nearest(crate::sentence::sentences(&best.text));
+    let window = nearest(windows(&best.text, WINDOW_SENTENCES));
+    let (Some(sentence), Some(window)) = (sentence, window) else {
+        return Ok(0.5);
+    };
+    let pair = SupportPair {
+        claim: format!("{question} {sentence}"),
+        evidence: window.to_owned(),
+    };
+    match model.support(&[pair], &desk.run.cancel).await {
+        Ok(support) => Ok(support.first().copied().unwrap_or(0.5)),
+        Err(error) if error.is_cancelled() => Err(error),
+        Err(error) => {
+            // The check of the answer meets the same fault and tells of it.
+            tracing::warn!(%error, "the evidence is weighed without its support");
+            Ok(0.5)
+        }
+    }
+}
 
 /// Words that carry no subject.
 const STOP_WORDS: &[&str] = &[
@@ -134,23 +278,6 @@ pub(super) fn coverage(words: &[String], text: &str) -> f32 {
     share
 }
 
-/// True when the passages do not bear on the question. `best` is the best cosine, where there is one.
-pub(super) fn too_weak(question: &str, passages: &[Passage], best: Option<f32>) -> bool {
-    let words = subject_words(question);
-    let text: String = passages
-        .iter()
-        .map(|passage| format!("{}\n{}\n", passage.title, passage.text))
-        .collect();
-    let covered = coverage(&words, &text);
-    match best {
-        _ if passages.is_empty() => true,
-        Some(best) if best < FAR => covered < 0.5,
-        Some(best) if best < NEAR => covered < FOREIGN,
-        Some(_) => false,
-        None => covered < FOREIGN,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +292,29 @@ mod tests {
     }
 
     #[test]
-    fn without_passages_the_evidence_is_too_weak() {
-        assert!(too_weak("Which seal?", &[], Some(0.9)));
+    fn more_evidence_makes_an_answer_more_probable_and_the_probability_is_one() {
+        let weights = Abstention::default();
+        let evidence = |top, coverage| Evidence {
+            top,
+            margin: 0.0,
+            coverage,
+            focus: 0.0,
+            support: 0.5,
+        };
+        let weak = weights.answerable(&evidence(0.1, 0.2));
+        let strong = weights.answerable(&evidence(0.7, 0.9));
+        assert!(0.0 < weak && weak < 0.5 && 0.5 < strong && strong < 1.0, "{weak} {strong}");
+        assert!((weights.answerable(&evidence(0.25, 0.5)) - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_margin_is_over_the_mean_of_the_others() {
+        let scored = |score| Passage {
+            rerank_score: score,
+            ..crate::testing::made::passage("x")
+        };
+        let (top, margin) = relevance(&[scored(Some(0.4)), scored(Some(0.9)), scored(Some(0.2)), scored(None)]);
+        assert!((top - 0.9).abs() < 1e-6 && (margin - 0.6).abs() < 1e-6, "{top} {margin}");
+        assert_eq!(relevance(&[scored(None)]), (0.5, 0.0));
     }
 }

@@ -16,13 +16,17 @@ mod reflect;
 mod rerank;
 mod retrieve;
 mod scorer;
+mod support;
 mod types;
 
+pub use abstain::{Abstention, Evidence};
 pub(crate) use aggregate::pool_of;
 pub use plan::standalone;
-pub use rerank::rerank_pool;
+pub use rerank::{Wanted, rerank_pool};
 pub use retrieve::{Search, search_stores};
 pub use scorer::SentenceReranker;
+pub use support::Fold;
+pub(crate) use support::check_support;
 pub use types::{Candidates, Context, Draft, Plan, Pool, Question, RankedPassages, Review};
 
 use crate::engine::Ports;
@@ -126,6 +130,7 @@ fn finish(desk: Desk<'_>, pass: Pass, began: std::time::Duration) -> Answer {
         uncited,
         abstained: draft.abstained,
         direct: draft.direct,
+        answerable: draft.answerable,
         citations: draft.citations,
         text: draft.text,
         claims: review.claims,

@@ -1,6 +1,7 @@
 //! Prompts: files with named places, filled with data that was made harmless.
 
-use adrag_contract::{Passage, Role, RunId, Turn};
+use super::types::Context;
+use adrag_contract::{Role, RunId, Turn};
 
 const PLANNER: &str = include_str!("../prompts/planner.md");
 const ANSWER: &str = include_str!("../prompts/answer.md");
@@ -45,7 +46,7 @@ pub(super) fn direct(history: &[Turn], question: &str) -> String {
     )
 }
 
-pub(super) fn answer(run: &RunId, question: &str, passages: &[Passage], critique: &[String]) -> String {
+pub(super) fn answer(run: &RunId, question: &str, context: &Context, critique: &[String]) -> String {
     let marker = marker(run);
     let critique = if critique.is_empty() {
         String::new()
@@ -60,19 +61,19 @@ pub(super) fn answer(run: &RunId, question: &str, passages: &[Passage], critique
         &[
             ("abstention", ABSTENTION),
             ("critique", &critique),
-            ("evidence", &evidence(passages, &marker)),
+            ("evidence", &evidence(context, &marker)),
             ("question", &harmless(question)),
             ("marker", &marker),
         ],
     )
 }
 
-pub(super) fn critic(run: &RunId, question: &str, passages: &[Passage], answer: &str) -> String {
+pub(super) fn critic(run: &RunId, question: &str, context: &Context, answer: &str) -> String {
     let marker = marker(run);
     fill(
         CRITIC,
         &[
-            ("evidence", &evidence(passages, &marker)),
+            ("evidence", &evidence(context, &marker)),
             ("question", &harmless(question)),
             ("answer", &harmless(answer)),
             ("marker", &marker),
@@ -101,9 +102,9 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-fn evidence(passages: &[Passage], marker: &str) -> String {
+fn evidence(context: &Context, marker: &str) -> String {
     let mut evidence = String::new();
-    for (n, passage) in (1..).zip(passages) {
+    for ((n, passage), excerpt) in (1..).zip(&context.passages).zip(&context.excerpts) {
         let mut label = harmless(&passage.title);
         for heading in &passage.headings {
             label.push_str(" > ");
@@ -112,7 +113,7 @@ fn evidence(passages: &[Passage], marker: &str) -> String {
         if let Some(page) = passage.page() {
             label.push_str(&format!(", page {page}"));
         }
-        evidence.push_str(&format!("{marker}\n[{n}] {label}\n{}\n", harmless(&passage.text)));
+        evidence.push_str(&format!("{marker}\n[{n}] {label}\n{}\n", harmless(excerpt)));
     }
     evidence.push_str(marker);
     evidence
@@ -165,13 +166,13 @@ mod tests {
 
     #[test]
     fn the_rendered_answer_prompt() {
-        let prompt = answer(&RunId::new("r-1"), "Which seal?", &[], &["no number".to_owned()]);
+        let prompt = answer(&RunId::new("r-1"), "Which seal?", &Context::default(), &["no number".to_owned()]);
         insta::assert_snapshot!(prompt);
     }
 
     #[test]
     fn the_rendered_critic_prompt() {
-        insta::assert_snapshot!(critic(&RunId::new("r-1"), "Which seal?", &[], "SK-118-C [1]."));
+        insta::assert_snapshot!(critic(&RunId::new("r-1"), "Which seal?", &Context::default(), "SK-118-C [1]."));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! The `quotes` engine: an answer made of verbatim sentences, each with its citation, without a language model.
 
 use super::Desk;
-use super::abstain::{subject_words, too_weak};
-use super::scorer::units;
+use super::abstain::subject_words;
 use super::types::{Context, Plan};
 use crate::cite::escape;
 use crate::ports::PortResult;
-use crate::sentence::sentences;
+use crate::sentence::{sentences, units};
 use std::collections::HashSet;
 
 /// Weight of nearness against that of the question's words.
@@ -26,7 +25,7 @@ struct Unit {
     words: HashSet<String>,
 }
 
-/// The text of the answer with its markers; `None` when the passages do not bear on the question.
+/// The text of the answer with its markers; `None` when the passages hold no sentence.
 pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> PortResult<Option<String>> {
     let asked = subject_words(&plan.question);
     let mut units: Vec<Unit> = Vec::new();
@@ -47,19 +46,12 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
             });
         }
     }
-    let best = match &desk.ports.reranker {
-        Some(reranker) if !units.is_empty() => {
-            let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
-            let scores = reranker.score(&plan.question, &texts, &desk.run.cancel).await?;
-            for (unit, score) in units.iter_mut().zip(&scores) {
-                unit.near = *score;
-            }
-            scores.into_iter().reduce(f32::max)
+    if let Some(reranker) = &desk.ports.reranker {
+        let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
+        let scores = reranker.score(&plan.question, &texts, &desk.run.cancel).await?;
+        for (unit, score) in units.iter_mut().zip(scores) {
+            unit.near = score;
         }
-        _ => None,
-    };
-    if too_weak(&plan.question, &context.passages, best) {
-        return Ok(None);
     }
     let mut chosen = choose(&units, &asked, desk.settings.answer.quotes as usize);
     chosen.sort_by_key(|at| (units[*at].passage, units[*at].start));

@@ -2,8 +2,8 @@
 
 use super::prompt::{self, ABSTENTION};
 use super::types::{Context, Draft, Plan};
-use super::{Desk, json, quotes};
-use crate::cite::{markers, validate};
+use super::{Desk, abstain, json, quotes};
+use crate::cite::{escape, markers, validate};
 use crate::ports::{ChatDelta, ChatMessage, ChatRequest, ChatRole, PortError, PortResult};
 use crate::run::{StageEnd, run_stage};
 use adrag_contract::{Citation, EngineId, ErrorCode, Event, Passage, StageDetail, StageId};
@@ -18,6 +18,9 @@ const MAX_JSON_BYTES: usize = 64_000;
 /// Most tokens of an answer.
 const MAX_ANSWER_TOKENS: u32 = 1_024;
 
+/// Passages named when the documents do not say.
+const NAMED: usize = 3;
+
 #[derive(Default)]
 struct Spent {
     prompt_tokens: Option<u64>,
@@ -28,15 +31,18 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
     run_stage(desk.run, StageId::Reason, async {
         let mut spent = Spent::default();
         let mut removed = 0;
+        let mut answerable = None;
         let draft = if plan.retrieve {
+            let probability = abstain::answerable(desk, &plan.question, context).await?;
+            answerable = Some(probability);
             let raw = match desk.model {
-                _ if context.passages.is_empty() => None,
+                _ if probability < threshold(desk) || context.passages.is_empty() => None,
                 None => quotes::quote(desk, plan, context)
                     .await?
                     .inspect(|text| whole(desk, context, text)),
                 Some(_) => {
                     let content =
-                        prompt::answer(&desk.run.run, &plan.question, &context.passages, &plan.critique);
+                        prompt::answer(&desk.run.run, &plan.question, context, &plan.critique);
                     Some(stream(desk, plan, content, &context.passages, &mut spent).await?)
                 }
             };
@@ -55,10 +61,12 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
         } else {
             direct(desk, plan, &mut spent).await?
         };
+        let draft = Draft { answerable, ..draft };
         let detail = StageDetail::Reason {
             engine: desk.model.map_or(EngineId::Quotes, |model| model.engine()),
             model: desk.model.map(|model| model.model()),
             cited: draft.citations.len() as u64,
+            answerable,
             removed_citations: removed,
             prompt_tokens: spent.prompt_tokens,
             completion_tokens: spent.completion_tokens,
@@ -68,6 +76,13 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
     .await
 }
 
+/// Below which probability the program says that the documents do not answer. A language model reads the passages itself
+/// and may say so: it is not asked only when the evidence is hopeless.
+fn threshold(desk: Desk<'_>) -> f32 {
+    let below = desk.settings.answer.abstain_below;
+    if desk.model.is_some() { below / 2.0 } else { below }
+}
+
 /// A reply is an abstention when it says the agreed sentence and nothing else worth mentioning.
 fn is_abstention(text: &str) -> bool {
     let plain = text.trim().trim_matches(['"', '*', '.', ' ']).to_lowercase();
@@ -75,13 +90,20 @@ fn is_abstention(text: &str) -> bool {
     plain.is_empty() || plain == agreed || (plain.starts_with(&agreed) && markers(text).is_empty())
 }
 
+/// Claims nothing, and names the nearest passages.
 fn abstained(desk: Desk<'_>, context: &Context) -> Draft {
-    let text = if context.passages.is_empty() {
+    let mut names: Vec<String> = Vec::new();
+    for passage in &context.passages {
+        let page = passage.page().map_or(String::new(), |page| format!(", page {page}"));
+        let name = format!("{}{page}", escape(&prompt::harmless(&passage.title)));
+        if names.len() < NAMED && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let text = if names.is_empty() {
         format!("{ABSTENTION} No passage about this was found.")
     } else {
-        format!(
-            "{ABSTENTION} The nearest passages are shown as evidence, but none of them answers the question."
-        )
+        format!("{ABSTENTION} The nearest passages do not answer the question: {}.", names.join("; "))
     };
     desk.run.emit(Event::AnswerDelta { text: text.clone() });
     Draft {

@@ -1,8 +1,9 @@
-//! Stage 8: every sentence of the answer against the passages it cites. What is verbatim is supported; what is not is
-//! for the critic, and stays *unverified* when there is none or it fails. Nothing fails toward "grounded".
+//! Stage 8: every sentence of the answer against the passages it cites. What is verbatim is supported; the rest is for the
+//! support model, and a language model may add its critique. What nothing could check stays *unverified*; nothing fails
+//! toward "grounded".
 
 use super::types::{Context, Draft, Plan, Review};
-use super::{Desk, json, prompt};
+use super::{Desk, check_support, json, prompt};
 use crate::cite::markers;
 use crate::ports::{ChatMessage, ChatRequest, ChatRole, PortResult, ReplySchema};
 use crate::run::{StageEnd, run_stage_or};
@@ -90,32 +91,83 @@ async fn judge(
     draft: &Draft,
     mut review: Review,
 ) -> PortResult<(Review, String)> {
+    let mut by = vec!["verbatim".to_owned()];
     let all_verbatim = !review.claims.is_empty()
         && review
             .claims
             .iter()
             .all(|claim| claim.verdict == Verdict::Supported);
-    if all_verbatim {
-        review.grounding = Grounding::Grounded;
-        review.confidence = Some(1.0);
-        return Ok((review, "verbatim".to_owned()));
+    if !all_verbatim
+        && let Some(model) = &desk.ports.support
+    {
+        by.push(model.name());
+        review.issues = check_support(
+            model.as_ref(),
+            &plan.question,
+            &mut review.claims,
+            &context.passages,
+            &desk.run.cancel,
+        )
+        .await?;
+        review.missing = review
+            .claims
+            .iter()
+            .filter(|claim| claim.verdict == Verdict::Unsupported)
+            .map(|claim| claim.sentence.clone())
+            .take(MAX_SEARCHES)
+            .collect();
     }
     let uncited = count(&review, Verdict::Uncited);
     if uncited > 0 {
         review.issues.push(format!("{uncited} sentences cite no passage"));
     }
-    if desk.model.is_none() || !desk.settings.answer.critic {
-        review.grounding = if uncited > 0 {
-            Grounding::NotGrounded
-        } else {
-            Grounding::Unverified
-        };
-        return Ok((review, "verbatim".to_owned()));
+    review.grounding = grounding(&review.claims);
+    let support: Vec<f32> = review.claims.iter().filter_map(|claim| claim.support).collect();
+    if support.len() == review.claims.len() {
+        review.confidence = desk.ports.fold.of(&support);
     }
+    if !all_verbatim && desk.model.is_some() && desk.settings.answer.critic {
+        by.push("language model".to_owned());
+        if let Err(error) = criticise(desk, plan, context, draft, &mut review).await {
+            if error.is_cancelled() || review.grounding == Grounding::Unverified {
+                return Err(error);
+            }
+            desk.run.emit(Event::StageFailed {
+                stage: StageId::Reflect,
+                error: error.error,
+                degraded_to: Some("the local check stands alone".to_owned()),
+            });
+        }
+    }
+    review.retry = desk.model.is_some() && review.grounding == Grounding::NotGrounded;
+    Ok((review, by.join(", ")))
+}
+
+/// Grounded when every claim is supported; not when one is known not to be; else nobody knows.
+fn grounding(claims: &[Claim]) -> Grounding {
+    let any = |verdict: Verdict| claims.iter().any(|claim| claim.verdict == verdict);
+    if any(Verdict::Unsupported) || any(Verdict::Partly) || any(Verdict::Uncited) {
+        Grounding::NotGrounded
+    } else if claims.is_empty() || any(Verdict::Unverified) {
+        Grounding::Unverified
+    } else {
+        Grounding::Grounded
+    }
+}
+
+/// Asks the language model what it thinks of the answer. It can condemn what the check let pass, and settle what nothing
+/// else could check; it cannot acquit.
+async fn criticise(
+    desk: Desk<'_>,
+    plan: &Plan,
+    context: &Context,
+    draft: &Draft,
+    review: &mut Review,
+) -> PortResult<()> {
     let request = ChatRequest {
         messages: vec![ChatMessage {
             role: ChatRole::User,
-            content: prompt::critic(&desk.run.run, &plan.question, &context.passages, &draft.text),
+            content: prompt::critic(&desk.run.run, &plan.question, context, &draft.text),
         }],
         schema: Some(schema()),
         temperature: 0.0,
@@ -123,16 +175,18 @@ async fn judge(
     };
     let reply = super::reason::ask_for_json(desk, request).await?;
     review.issues.extend(json::texts(&reply, "issues", MAX_ISSUES));
-    review.missing = json::texts(&reply, "missing", MAX_SEARCHES);
-    review.confidence = json::share(&reply, "confidence");
-    review.grounding = match json::truth(&reply, "grounded") {
-        Some(true) if uncited == 0 => Grounding::Grounded,
-        Some(_) => Grounding::NotGrounded,
-        None => Grounding::Unverified,
+    for query in json::texts(&reply, "missing", MAX_SEARCHES) {
+        if !review.missing.contains(&query) {
+            review.missing.push(query);
+        }
+    }
+    review.confidence = review.confidence.or(json::share(&reply, "confidence"));
+    review.grounding = match (review.grounding, json::truth(&reply, "grounded")) {
+        (_, Some(false)) => Grounding::NotGrounded,
+        (Grounding::Unverified, Some(true)) => Grounding::Grounded,
+        (checked, _) => checked,
     };
-    review.retry = review.grounding == Grounding::NotGrounded
-        && (json::truth(&reply, "should_retry").unwrap_or(false) || uncited > 0);
-    Ok((review, "language model".to_owned()))
+    Ok(())
 }
 
 fn schema() -> ReplySchema {
@@ -230,23 +284,7 @@ fn normal_form(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adrag_contract::{ChunkId, DocumentId};
-
-    fn passage(text: &str) -> Passage {
-        Passage {
-            chunk: ChunkId::new("c"),
-            document: DocumentId::new("d"),
-            title: String::new(),
-            path: String::new(),
-            pages: None,
-            headings: Vec::new(),
-            span: (0, 0),
-            text: text.to_owned(),
-            found_by: Vec::new(),
-            fused_score: 0.0,
-            rerank_score: None,
-        }
-    }
+    use crate::testing::made::passage;
 
     fn verdicts(text: &str, passages: &[&str]) -> Vec<Verdict> {
         let passages: Vec<Passage> = passages.iter().map(|text| passage(text)).collect();

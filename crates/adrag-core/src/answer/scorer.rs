@@ -1,8 +1,8 @@
-//! A reranker made of the embedder: a passage is as relevant as its best sentence. It serves until a cross-encoder is
-//! there, and where none can be.
+//! A reranker made of the embedder: a passage is as relevant as its best sentence. For those who choose it over the
+//! judge.
 
 use crate::ports::{EmbedRole, Embedder, PortResult, Reranker};
-use crate::sentence::sentences;
+use crate::sentence::units;
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,14 +10,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// A sentence shorter than this is scored with the next.
-const SHORT_BYTES: usize = 48;
-/// Sentences of a passage that are looked at.
-const MAX_SENTENCES: usize = 24;
 /// Sentence vectors kept from question to question.
 const CACHED: usize = 8_192;
 
-/// Scores by cosine of the question and the passage's best sentence, -1 to 1.
+/// Scores by cosine of the question and the passage's best sentence; a negative one counts as 0.
 pub struct SentenceReranker {
     embedder: Arc<dyn Embedder>,
     cache: Mutex<HashMap<u64, Arc<[f32]>>>,
@@ -107,35 +103,11 @@ impl Reranker for SentenceReranker {
                             .map(|(x, y)| x * y)
                             .sum::<f32>()
                     })
-                    .fold(-1.0, f32::max)
+                    .fold(0.0, f32::max)
+                    .min(1.0)
             })
             .collect())
     }
-}
-
-/// The sentences of a passage, short ones joined with the next, long records by line.
-pub(super) fn units(text: &str) -> Vec<Range<usize>> {
-    /// A longer stretch without a sentence's end is a table or code: its lines are the units.
-    const RECORD_BYTES: usize = 280;
-    let mut units: Vec<Range<usize>> = Vec::new();
-    for span in sentences(text) {
-        let parts: Vec<Range<usize>> = if span.len() > RECORD_BYTES && text[span.clone()].contains('\n') {
-            crate::sentence::lines(&text[span.clone()])
-                .map(|(at, line)| crate::sentence::trim(text, span.start + at..span.start + at + line.len()))
-                .filter(|line| !line.is_empty())
-                .collect()
-        } else {
-            vec![span]
-        };
-        for part in parts {
-            match units.last_mut() {
-                Some(last) if last.len() < SHORT_BYTES && part.start - last.end <= 2 => last.end = part.end,
-                _ => units.push(part),
-            }
-        }
-    }
-    units.truncate(MAX_SENTENCES);
-    units
 }
 
 #[cfg(test)]

@@ -93,8 +93,10 @@ pub struct RankedPassages {
 /// The evidence as it is numbered for the answer: number `n` is `passages[n - 1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
-    /// Numbered passages.
+    /// Numbered passages, as citations show them.
     pub passages: Vec<Passage>,
+    /// What a language model reads of each: all of it, or the sentences that matter.
+    pub excerpts: Vec<String>,
     /// Relevant passages that did not fit.
     pub left_out: Vec<Passage>,
 }
@@ -110,6 +112,8 @@ pub struct Draft {
     pub abstained: bool,
     /// True when no document was looked into.
     pub direct: bool,
+    /// Probability that the documents answer the question, where it was estimated.
+    pub answerable: Option<f32>,
 }
 
 /// What the check found.

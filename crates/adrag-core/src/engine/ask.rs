@@ -158,6 +158,7 @@ fn partial(view: &RunView, engine: EngineId, error: &AppError) -> Option<Box<Ans
         text: view.text.clone(),
         abstained: false,
         direct: false,
+        answerable: None,
         citations: view.citations.clone(),
         uncited: Vec::new(),
         claims: view.claims.clone(),

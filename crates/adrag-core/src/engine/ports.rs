@@ -1,8 +1,9 @@
 //! What the engine is made of and what it is asked.
 
+use crate::answer::{Abstention, Fold};
 use crate::ports::{
     Catalog, Clock, DocumentParser, Embedder, Engines, EntityGraph, KeyStore, KeywordIndex, Reranker,
-    Tokenizer, VectorIndex,
+    SupportModel, Tokenizer, VectorIndex,
 };
 use adrag_contract::{AppError, CollectionName, DocumentState, ModelStatus, Store};
 use std::sync::Arc;
@@ -18,6 +19,12 @@ pub struct Ports {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Orders the pool; absent when no model is there.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Checks sentences against passages; absent when no model is there.
+    pub support: Option<Arc<dyn SupportModel>>,
+    /// How evidence becomes the probability that the documents answer.
+    pub abstention: Abstention,
+    /// How the support of sentences becomes that of the answer.
+    pub fold: Fold,
     /// Vectors.
     pub vectors: Arc<dyn VectorIndex>,
     /// Words.

@@ -1,7 +1,7 @@
 //! Searching without answering.
 
 use super::{Engine, SearchRequest};
-use crate::answer::{Search, pool_of, rerank_pool, search_stores};
+use crate::answer::{Search, Wanted, pool_of, rerank_pool, search_stores};
 use crate::fuse::reciprocal_rank_fusion;
 use crate::ports::Scope;
 use adrag_contract::{AppError, ErrorCode, Passage, SearchHit, SearchReply};
@@ -46,7 +46,20 @@ impl Engine {
             .unwrap_or(settings.rerank && request.stores.len() > 1);
         let passages = match &self.ports.reranker {
             Some(reranker) if rerank => {
-                rerank_pool(reranker.as_ref(), question, &pool, &settings, &cancel).await?
+                let wanted = Wanted {
+                    passages: top,
+                    per_document: usize::MAX,
+                };
+                rerank_pool(
+                    reranker.as_ref(),
+                    question,
+                    &pool,
+                    &settings,
+                    wanted,
+                    |_| {},
+                    &cancel,
+                )
+                .await?
             }
             _ => pool.passages,
         };

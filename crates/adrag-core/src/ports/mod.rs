@@ -12,6 +12,7 @@ mod keys;
 mod keyword;
 mod parser;
 mod reranker;
+mod support;
 mod vector;
 
 pub use catalog::*;
@@ -25,4 +26,5 @@ pub use keys::*;
 pub use keyword::*;
 pub use parser::*;
 pub use reranker::*;
+pub use support::*;
 pub use vector::*;

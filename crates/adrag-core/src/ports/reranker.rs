@@ -7,10 +7,10 @@ use tokio_util::sync::CancellationToken;
 /// Scores pairs of question and passage.
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// Name shown in the tracker, e.g. `embedder all-MiniLM-L6-v2`.
+    /// Name shown in the tracker, e.g. `adrag-judge`.
     fn name(&self) -> String;
 
-    /// One score a passage, in order; higher is better, comparable within one call.
+    /// The probability that each passage helps to answer the question, in order, 0 to 1.
     async fn score(
         &self,
         question: &str,

@@ -11,6 +11,8 @@ pub mod embedder;
 pub mod graph;
 pub mod keys;
 pub mod keyword;
+pub mod made;
 pub mod parser;
 pub mod reranker;
+pub mod support;
 pub mod vector;

@@ -160,14 +160,78 @@ async fn all_stores_down_end_the_run_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_failed_critic_leaves_the_answer_unverified() {
-    let broken = PortError::transient(ErrorCode::Timeout, "the server was silent");
-    let bench = Bench::with_replies([text("Kit SK-131-A it is [1]."), FakeReply::Fails(broken)]).await;
+async fn without_the_critic_the_local_check_stands_and_without_both_nothing_is_claimed() {
+    let broken = || FakeReply::Fails(PortError::transient(ErrorCode::Timeout, "the server was silent"));
+    let said = "Kit SK-131-A it is used [1].";
+    let bench = Bench::with_replies([text(said), broken(), text(said), broken()]).await;
     bench.add(&[PUMP]).await;
-    let events = bench.ask("Which seal kit?", EngineId::Openai).await;
+    let checked = view(&bench.ask("Which seal kit?", EngineId::Openai).await);
+    assert_eq!(checked.row(StageId::Reflect).status, RowStatus::Degraded);
+    assert_eq!(checked.answer.unwrap().grounding, Grounding::Grounded);
+
+    bench.support.fail(down("the judge"));
+    let unchecked = view(&bench.ask("Which seal kit?", EngineId::Openai).await);
+    assert_eq!(unchecked.row(StageId::Reflect).status, RowStatus::Degraded);
+    let answer = unchecked.answer.unwrap();
+    assert_eq!(answer.grounding, Grounding::Unverified);
+    assert!(answer.claims.iter().all(|claim| claim.support.is_none()));
+}
+
+#[tokio::test]
+async fn without_a_judge_the_fused_order_serves_and_says_so() {
+    let bench = Bench::without_judge().await;
+    bench.add(&[PUMP]).await;
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
     let view = view(&events);
-    assert_eq!(view.row(StageId::Reflect).status, RowStatus::Degraded);
-    assert_eq!(view.answer.unwrap().grounding, Grounding::Unverified);
+    assert_eq!(view.row(StageId::Rerank).status, RowStatus::Degraded);
+    assert_eq!(view.status, RunStatus::Finished);
+    assert!(view.answer.unwrap().text.contains("SK-131-A"));
+    let hits = bench
+        .engine
+        .search(adrag_core::engine::SearchRequest {
+            question: "seal kit".to_owned(),
+            stores: adrag_contract::Store::LOCAL.to_vec(),
+            rerank: Some(true),
+            top: 3,
+            collection: None,
+        })
+        .await
+        .unwrap()
+        .hits;
+    assert!(!hits.is_empty() && hits.iter().all(|hit| hit.rerank_score.is_none()));
+}
+
+#[tokio::test]
+async fn an_answer_too_long_for_the_context_is_pruned_and_its_citation_shows_it_whole() {
+    let bench = Bench::with_replies([text("It is kept in bin C-04 [1]."), critic(true)]).await;
+    let filler = "Nothing of any interest was written in this line of the yearly report. ".repeat(8);
+    let long = format!("{filler}The seal kit is kept in bin C-04. {filler}");
+    let files: Vec<(String, String)> = (0..4)
+        .map(|n| (format!("/docs/{n}.txt"), format!("Report {n}. {long}")))
+        .collect();
+    let named: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    bench.add(&named).await;
+    let mut settings = bench.engine.settings().await;
+    settings.answer.context_tokens = 200;
+    bench.engine.save_settings(settings).await.unwrap();
+    let events = bench.ask("Which bin keeps the seal kit?", EngineId::Openai).await;
+    let answer = view(&events).answer.unwrap();
+    let prompt = &bench.model.requests()[0].messages[0].content;
+    assert!(prompt.contains("bin C-04"), "what answers is read: {prompt}");
+    assert!(
+        prompt.matches("Nothing of any interest").count() < 12,
+        "the rest is pruned: {prompt}"
+    );
+    assert_eq!(answer.citations.len(), 1);
+    assert!(
+        answer.citations[0].text.matches("Nothing of any interest").count() > 1,
+        "a citation shows its passage whole"
+    );
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use adrag_contract::{
     AddFilesRequest, AskRequest, CollectionName, DocumentReport, EngineId, Event, RunEvent, RunView,
 };
 use adrag_core::Engine;
-use adrag_core::answer::SentenceReranker;
+use adrag_core::answer::{Abstention, Fold, SentenceReranker};
 use adrag_core::engine::{Ports, Surroundings, reports_of};
 use adrag_core::ports::{ChatModel, PortError};
 use adrag_core::testing::catalog::FakeCatalog;
@@ -15,6 +15,7 @@ use adrag_core::testing::graph::FakeEntityGraph;
 use adrag_core::testing::keys::FakeKeyStore;
 use adrag_core::testing::keyword::FakeKeywordIndex;
 use adrag_core::testing::parser::FakeParser;
+use adrag_core::testing::support::FakeSupport;
 use adrag_core::testing::vector::FakeVectorIndex;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub struct Bench {
     pub graph: Arc<FakeEntityGraph>,
     pub catalog: Arc<FakeCatalog>,
     pub model: Arc<FakeChatModel>,
+    pub support: Arc<FakeSupport>,
     ports: Ports,
 }
 
@@ -43,11 +45,15 @@ impl Bench {
         let keywords = Arc::new(FakeKeywordIndex::new());
         let graph = Arc::new(FakeEntityGraph::new());
         let catalog = Arc::new(FakeCatalog::new());
+        let support = Arc::new(FakeSupport::default());
         let model = Arc::new(FakeChatModel::new(replies));
         let ports = Ports {
             parser: parser.clone(),
             tokenizer: Arc::new(WordTokenizer),
             reranker: Some(Arc::new(SentenceReranker::new(embedder.clone()))),
+            support: Some(support.clone()),
+            abstention: Abstention::default(),
+            fold: Fold::default(),
             embedder: Some(embedder.clone()),
             vectors: vectors.clone(),
             keywords: keywords.clone(),
@@ -68,8 +74,18 @@ impl Bench {
             graph,
             catalog,
             model,
+            support,
             ports,
         }
+    }
+
+    /// Where no model reranks or checks.
+    pub async fn without_judge() -> Self {
+        let mut bench = Self::new().await;
+        bench.ports.reranker = None;
+        bench.ports.support = None;
+        bench.restart().await;
+        bench
     }
 
     /// The same stores under a new engine, as after a restart.
