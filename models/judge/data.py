@@ -158,7 +158,7 @@ def near_miss(claim: str, context: str, dice: random.Random) -> str | None:
     return None
 
 
-def support_pairs(source: list[dict], dice: random.Random, per_subset: int = 420) -> list[dict]:
+def support_pairs(source: list[dict], dice: random.Random, per_subset: int = 1600) -> list[dict]:
     """{first, second, label, kind}: kinds are gold, general, unsupported, other, nearmiss, quote, quotemiss."""
     out, taken = [], {}
     source = source[:]
@@ -215,6 +215,30 @@ def dedup(items: list, key) -> list:
         if key(item) not in seen:
             seen.add(key(item))
             out.append(item)
+    return out
+
+
+def answer_pairs(data: Path, dice: random.Random) -> list[dict]:
+    """Question and short answer as the claim: the right answer, another answer of the same passage, a passage without the answer."""
+    ids, texts, queries, qrels = collection(data, "xquad/en")
+    at, out = dict(zip(ids, texts)), []
+    asked: dict[str, list[tuple[str, str]]] = {}
+    for query in queries:
+        answer = (query.get("metadata", {}).get("answers") or [""])[0]
+        if answer and not held_out(query["text"]):
+            asked.setdefault(next(iter(qrels[query["_id"]])), []).append((query["text"], answer))
+    for doc, pairs in asked.items():
+        for question, answer in pairs:
+            text = around(at[doc], answer)
+            claim = {"second": text, "subset": "xquad"}
+            out.append(claim | {"first": f"{question} {answer}", "label": 1.0, "kind": "answer"})
+            others = [a for q, a in pairs if q != question and a in text and a.lower() not in answer.lower() and answer.lower() not in a.lower()]
+            if others:
+                out.append(claim | {"first": f"{question} {dice.choice(others)}", "label": 0.0, "kind": "otheranswer"})
+            elsewhere = [d for d in asked if d != doc and answer.lower() not in at[d].lower()]
+            if dice.random() < 0.3 and elsewhere:
+                best = max(dice.sample(elsewhere, min(12, len(elsewhere))), key=lambda d: overlap(question, at[d]))
+                out.append({"first": f"{question} {answer}", "second": at[best][:560], "label": 0.0, "kind": "elsewhere", "subset": "xquad"})
     return out
 
 
@@ -287,7 +311,7 @@ def relevance_lists(source: list[dict], data: Path, dense, tokenizer, dice: rand
                 good = [d for d, t in zip(row["documents"], told) if t]
                 item = listing(pool, row["question"], vector, good, [d for d, t in zip(row["documents"], told) if not t], 5, 0.75, cut, dice)
                 out += [item | {"kind": subset}] if item else []
-        out += cloze(pool, subset, 60, dense, tokenizer, dice, limit)
+        out += cloze(pool, subset, 110, dense, tokenizer, dice, limit)
     names = ["xquad/en"] + OTHER_LANGUAGES
     english = {q["_id"]: q["text"] for q in collection(data, "xquad/en")[2]}
     for name in names:
@@ -299,7 +323,7 @@ def relevance_lists(source: list[dict], data: Path, dense, tokenizer, dice: rand
         at = {d: t[:700] for d, t in zip(ids, texts)}
         full = dict(zip(ids, texts))
         usable = [q for q in queries if not held_out(english.get(q["_id"], q["text"])) and any(d in at for d in qrels.get(q["_id"], {}))]
-        asked = dice.sample(usable, min(len(usable), 420 if name == "xquad/en" else 22))
+        asked = dice.sample(usable, min(len(usable), len(usable) if name == "xquad/en" else 22))
         vectors = dense.vectors(f"asked_{name.replace('/', '_')}", [q["text"] for q in asked])
         for query, vector in zip(asked, vectors):
             doc = next(d for d in qrels[query["_id"]] if d in at)
@@ -308,7 +332,7 @@ def relevance_lists(source: list[dict], data: Path, dense, tokenizer, dice: rand
             item = listing(pool, query["text"], vector, [at[doc]], [], 4, 0.75, cut, dice)
             out += [item | {"kind": name}] if item else []
         if name == "xquad/en":
-            out += cloze(pool, "xquad_en", 80, dense, tokenizer, dice, limit)
+            out += cloze(pool, "xquad_en", 120, dense, tokenizer, dice, limit)
     return out
 
 
@@ -351,17 +375,18 @@ def cloze(pool: Pool, name: str, count: int, dense, tokenizer, dice: random.Rand
     return out
 
 
-def build(data: Path, cache: Path) -> Path:
-    """Write the training lists and pairs once; the file is the cache that training reads."""
+def build(data: Path, cache: Path, epoch: int) -> Path:
+    """Write the lists and pairs of one epoch once; every epoch draws its negatives, cuts and near misses anew."""
     from retrieval import Dense
 
-    path = cache / "train.jsonl"
+    path, seed = cache / f"train-{epoch}.jsonl", SEED + 10 * epoch
     if path.exists():
         return path
     cache.mkdir(parents=True, exist_ok=True)
     tokenizer, source = load_tokenizer(), rows(data)
-    pairs = support_pairs([r for r in source if not r["held"]], random.Random(SEED))
-    lists = relevance_lists(source, data, Dense(tokenizer, cache), tokenizer, random.Random(SEED + 1))
+    pairs = support_pairs([r for r in source if not r["held"]], random.Random(seed))
+    pairs += answer_pairs(data, random.Random(seed + 2))
+    lists = relevance_lists(source, data, Dense(tokenizer, cache), tokenizer, random.Random(seed + 1))
     partial = path.with_suffix(".part")
     with partial.open("w", encoding="utf-8") as out:
         for item in lists + pairs:
@@ -379,5 +404,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build the training pairs")
     parser.add_argument("--data", type=Path, default=data_folder())
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--epoch", type=int, default=0)
     arguments = parser.parse_args()
-    print(build(arguments.data, arguments.cache))
+    print(build(arguments.data, arguments.cache, arguments.epoch))

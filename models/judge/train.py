@@ -2,23 +2,25 @@
 
     python train.py --work WORK_FOLDER [--data DATA_FOLDER] [--minutes 45]
 
-One thread, fp32, micro-batches of one task and of similar length. Relevance lists get a listwise cross-entropy whose target
+One process per core, fp32, micro-batches of one task and of similar length. Relevance lists get a listwise cross-entropy whose target
 mixes the gold labels with the softmax of the teacher's scores (embedder cosine plus BM25), plus binary cross-entropy so that
 the logit can become a probability; support pairs get binary cross-entropy. The word, place and segment embeddings and the
 lowest layers stay frozen, which keeps what the embedder knows about words that the training never shows. The learning rate
-follows the share of the processor time or of the batches that is used up, whichever is further: a busy machine makes the
+follows the share of the processor time or of the steps that is used up, whichever is further: a busy machine makes the
 training longer, not worse.
 """
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import time
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from torch import distributed
 
 from data import SEED, build, data_folder, encode, load_tokenizer
 from model import Judge, load_embedder
@@ -37,25 +39,27 @@ def collate(pairs: list[tuple[list[int], int]]):
     return ids, mask, segments
 
 
-def batches(path: Path, limit: int, pairs_per_batch: int, epochs: int) -> list[dict]:
-    """Shuffled micro-batches; every one holds whole lists of similar length or support pairs of similar length."""
+def steps(paths: list[Path], limit: int, pairs_per_batch: int, processes: int) -> list[list[list[dict]]]:
+    """Shuffled steps of one micro-batch a process; a micro-batch holds whole lists or support pairs of similar length, and
+    those of a step cost about the same, so that no process waits for another."""
     tokenizer, dice = load_tokenizer(), random.Random(SEED)
-    items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    lists, pairs = [i for i in items if "passages" in i], [i for i in items if "label" in i]
-    for item in lists:
-        item["encoded"] = [encode(tokenizer, item["query"], p, limit) for p in item["passages"]]
-    for item in pairs:
-        item["encoded"] = [encode(tokenizer, item["first"], item["second"], limit)]
     out = []
-    for _ in range(epochs):
-        for group, step in ((lists, max(1, pairs_per_batch // 5)), (pairs, pairs_per_batch)):
-            group = dice.sample(group, len(group))
+    for path in paths:
+        items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for item in items:
+            passages = [(item["query"], p) for p in item["passages"]] if "passages" in item else [(item["first"], item["second"])]
+            item["encoded"] = [encode(tokenizer, first, second, limit) for first, second in passages]
+        epoch = []
+        for group, step in (([i for i in items if "passages" in i], max(1, pairs_per_batch // 5)), ([i for i in items if "label" in i], pairs_per_batch)):
+            dice.shuffle(group)
             for at in range(0, len(group), step * 20):
                 part = sorted(group[at : at + step * 20], key=lambda i: max(len(e[0]) for e in i["encoded"]))
-                out += [(_, part[j : j + step]) for j in range(0, len(part), step)]
-    dice.shuffle(out)
-    out.sort(key=lambda pair: pair[0])
-    return [b for _, b in out]
+                epoch += [part[j : j + step] for j in range(0, len(part), step)]
+        epoch.sort(key=lambda batch: sum(len(i["encoded"]) for i in batch) * max(len(e[0]) for i in batch for e in i["encoded"]))
+        groups = [epoch[i : i + processes] for i in range(0, len(epoch) - processes + 1, processes)]
+        dice.shuffle(groups)
+        out += groups
+    return out
 
 
 def loss_of(judge: Judge, batch: list[dict], smooth: float = 0.03) -> tuple[torch.Tensor, str]:
@@ -84,17 +88,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=Path, required=True, help="cache and checkpoints")
     parser.add_argument("--data", type=Path, default=data_folder())
-    parser.add_argument("--minutes", type=float, default=45, help="of processor time")
-    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=90, help="of processor time, per process")
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=176, help="word pieces of a pair")
     parser.add_argument("--batch", type=int, default=20)
     parser.add_argument("--split", type=int, default=2)
     parser.add_argument("--frozen", type=int, default=2)
-    parser.add_argument("--rate", type=float, default=6e-5)
+    parser.add_argument("--rate", type=float, default=8e-5)
+    parser.add_argument("--processes", type=int, default=2, help="one per core; every one works on its own micro-batch of a step")
     parser.add_argument("--name", default="judge")
     a = parser.parse_args()
-    torch.set_num_threads(1), torch.manual_seed(SEED)
-    plan = batches(build(a.data, a.work), a.limit, a.batch, a.epochs)
+    torch.set_num_threads(1)
+    for epoch in range(a.epochs):
+        build(a.data, a.work, epoch)
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1"), os.environ.setdefault("MASTER_PORT", "29577")
+    torch.multiprocessing.spawn(train, (a,), nprocs=a.processes)
+
+
+def train(rank: int, a: argparse.Namespace) -> None:
+    """One of the processes: gradients are averaged over all of them after every micro-batch; the first one keeps the checkpoint."""
+    torch.set_num_threads(1), torch.manual_seed(SEED + rank)
+    distributed.init_process_group("gloo", rank=rank, world_size=a.processes)
+    plan = steps([build(a.data, a.work, epoch) for epoch in range(a.epochs)], a.limit, a.batch, a.processes)
     judge = load_embedder(Judge(split=a.split))
     freeze(judge, a.frozen)
     encoder = [p for p in judge.encoder.parameters() if p.requires_grad]
@@ -102,31 +117,51 @@ def main() -> None:
     scales = [p for n, p in judge.named_parameters() if n.endswith("scale")]
     optimizer = torch.optim.AdamW([{"params": encoder, "top": a.rate}, {"params": heads, "top": 6 * a.rate}, {"params": scales, "top": 100 * a.rate}],
                                   weight_decay=0.01)
+    trained = [p for g in optimizer.param_groups for p in g["params"]]
     saved, step, spent = a.work / f"{a.name}.pt", 0, 0.0
     if saved.exists():
         state = torch.load(saved, weights_only=True)
         judge.load_state_dict(state["judge"]), optimizer.load_state_dict(state["optimizer"])
         step, spent = state["step"], state["spent"]
-    print(f"{len(plan)} batches, from {step}, {spent / 60:.1f} minutes spent", flush=True)
+    if rank == 0:
+        print(f"{len(plan)} steps, from {step}, {spent / 60:.1f} minutes spent", flush=True)
     judge.train()
     last, kept, means = time.process_time(), time.time(), {"relevance": 1.4, "support": 0.6}
     while step < len(plan) and spent < a.minutes * 60:
         done = max(step / len(plan), spent / (a.minutes * 60))
         for group in optimizer.param_groups:
             group["lr"] = group["top"] * min(1.0, (step + 1) / 60) * max(0.03, 1 - done)
-        loss, task = loss_of(judge, plan[step])
+        loss, task = loss_of(judge, plan[step][rank])
         optimizer.zero_grad(), loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for g in optimizer.param_groups for p in g["params"]], 1.0)
-        optimizer.step()
         means[task] += 0.03 * (loss.item() - means[task])
         step, now = step + 1, time.process_time()
-        spent, last = spent + now - last, now
+        clock = share(trained, now - last)
+        spent, last = spent + clock, now
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        if rank:
+            continue
         if step % 20 == 0:
             print(f"{step}/{len(plan)} {spent / 60:.1f} min relevance {means['relevance']:.3f} support {means['support']:.3f}", flush=True)
         if time.time() - kept > 240:
             keep(saved, judge, optimizer, step, spent)
             kept = time.time()
-    keep(saved, judge, optimizer, step, spent)
+    if rank == 0:
+        keep(saved, judge, optimizer, step, spent)
+    distributed.destroy_process_group()
+
+
+def share(parameters: list, seconds: float) -> float:
+    """Average the gradients over the processes; gives back the mean of `seconds`, so that all agree when time is up."""
+    count = distributed.get_world_size()
+    flat = torch.cat([(p.grad if p.grad is not None else torch.zeros_like(p)).flatten() for p in parameters] + [torch.tensor([seconds])])
+    distributed.all_reduce(flat)
+    flat /= count
+    at = 0
+    for p in parameters:
+        p.grad = flat[at : at + p.numel()].view_as(p)
+        at += p.numel()
+    return float(flat[-1])
 
 
 def keep(path: Path, judge: Judge, optimizer, step: int, spent: float) -> None:

@@ -1,6 +1,7 @@
 //! Puts the adapters together: the one place that knows which vendor serves which port.
 
 use crate::engines::AdapterEngines;
+use crate::judges;
 use crate::keychain::Keychain;
 use crate::models::Models;
 use crate::ort::{ApproximateTokenizer, OrtEmbedder, WordPieces};
@@ -12,10 +13,9 @@ use crate::system::SystemClock;
 use crate::tantivy::TantivyKeywordIndex;
 use adrag_contract::{AppError, ErrorCode, KeyName, Settings, VectorStoreSettings};
 use adrag_core::Engine;
-use adrag_core::answer::SentenceReranker;
 use adrag_core::engine::{Ports, Surroundings};
 use adrag_core::ports::{
-    Catalog, Embedder, KeyStore, PortError, PortResult, Reranker, Tokenizer, VectorIndex,
+    Catalog, Embedder, KeyStore, PortError, PortResult, Tokenizer, VectorIndex,
 };
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -61,7 +61,11 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
     let settings = catalog.settings().await?;
     let keys: Arc<dyn KeyStore> = Arc::new(Keychain::new(KEYCHAIN_SERVICE));
 
-    let (tokenizer, embedder) = open_embedder(models, &mut around).await?;
+    let models = Arc::new(models);
+    let (tokenizer, embedder) = open_embedder(models.clone(), &mut around).await?;
+    let (chosen, with) = (settings.clone(), embedder.clone());
+    let judges = blocking(move || Ok(judges::open(&models, &chosen, with.as_ref()))).await?;
+    around.problems.extend(judges.problems);
     let space = space(catalog.as_ref(), embedder.as_deref()).await?;
     let vectors = open_vectors(&options.data_dir, &settings, keys.as_ref(), &space, &mut around).await?;
     let (keywords, mended) = TantivyKeywordIndex::open(options.data_dir.join("keywords")).await?;
@@ -73,9 +77,10 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
     let ports = Ports {
         parser: Arc::new(FileParser::new(options.extract_worker)),
         tokenizer,
-        reranker: embedder
-            .clone()
-            .map(|embedder| Arc::new(SentenceReranker::new(embedder)) as Arc<dyn Reranker>),
+        reranker: judges.reranker,
+        support: judges.support,
+        abstention: judges.abstention,
+        fold: judges.fold,
         embedder,
         vectors,
         keywords: Arc::new(keywords),
@@ -137,7 +142,7 @@ fn take_lock(data_dir: &Path) -> Result<File, AppError> {
 type Words = (Arc<dyn Tokenizer>, Option<Arc<dyn Embedder>>);
 
 /// The embedder and its tokenizer, or what serves without them.
-async fn open_embedder(models: Models, around: &mut Surroundings) -> Result<Words, AppError> {
+async fn open_embedder(models: Arc<Models>, around: &mut Surroundings) -> Result<Words, AppError> {
     let opened = blocking(move || {
         let missing = || {
             PortError::permanent(

@@ -6,6 +6,7 @@ pub mod compose;
 pub mod engines;
 pub mod keychain;
 pub mod llama_server;
+mod judges;
 mod models;
 pub mod ollama;
 pub mod openai;

@@ -17,6 +17,9 @@ pub(crate) struct Model {
     pub default: bool,
     #[serde(default)]
     pub max_tokens: Option<usize>,
+    /// Names of the classes of an NLI model, in the order of its logits.
+    #[serde(default)]
+    pub labels: Vec<String>,
     #[serde(rename = "file")]
     pub files: Vec<ModelFile>,
 }
@@ -68,6 +71,13 @@ impl Models {
         self.models
             .iter()
             .find(|model| model.role == role && model.default)
+    }
+
+    /// The model of that id, for one of these roles.
+    pub fn named(&self, id: &str, roles: &[&str]) -> Option<&Model> {
+        self.models
+            .iter()
+            .find(|model| model.id == id && roles.contains(&model.role.as_str()))
     }
 
     /// Path of a file of a model.

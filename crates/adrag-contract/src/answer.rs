@@ -42,6 +42,23 @@ pub struct Passage {
 }
 
 impl Passage {
+    /// A text that belongs to no document of the library.
+    pub fn of_text(text: &str) -> Self {
+        Self {
+            chunk: ChunkId::new(String::new()),
+            document: DocumentId::new(String::new()),
+            title: String::new(),
+            path: String::new(),
+            pages: None,
+            headings: Vec::new(),
+            span: (0, text.len() as u64),
+            text: text.to_owned(),
+            found_by: Vec::new(),
+            fused_score: 0.0,
+            rerank_score: None,
+        }
+    }
+
     /// First page, 1-based.
     pub fn page(&self) -> Option<u32> {
         self.pages.map(|pages| pages.first)

@@ -90,7 +90,7 @@ pub fn windows(text: &str, size: usize) -> Vec<Range<usize>> {
         return Vec::new();
     };
     if spans.len() <= size {
-        return vec![first.start..last.end];
+        return std::iter::once(first.start..last.end).collect();
     }
     (0..spans.len() - size + WINDOW_STEP)
         .step_by(WINDOW_STEP)
@@ -197,7 +197,8 @@ mod tests {
             got,
             ["A one. B two. C three.", "C three. D four. E five.", "E five. F six."]
         );
-        assert_eq!(windows("One. Two.", 3), [0..9]);
+        let short = windows("One. Two.", 3);
+        assert_eq!((short.len(), &short[0]), (1, &(0..9)));
     }
 
     #[test]

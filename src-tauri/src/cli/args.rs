@@ -46,6 +46,8 @@ pub enum Command {
     Search(SearchArgs),
     /// Answer a question, with citations
     Ask(AskArgs),
+    /// Check answers against passages, sentence by sentence
+    Check(CheckArgs),
     /// List the documents
     Documents(DocumentsArgs),
     /// Remove documents from all stores
@@ -80,8 +82,11 @@ pub struct ExtractArgs {
 #[derive(Args, Debug)]
 pub struct SearchArgs {
     /// What to look for
-    #[arg(value_name = "Q", value_parser = filled)]
-    pub question: String,
+    #[arg(value_name = "Q", value_parser = filled, required_unless_present = "file")]
+    pub question: Option<String>,
+    /// Look for each line of a file (`-`: standard input); prints one JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with = "question")]
+    pub file: Option<PathBuf>,
     /// Store to ask; `hybrid` asks all and fuses
     #[arg(long, value_enum, default_value_t = StoreChoice::Hybrid)]
     pub store: StoreChoice,
@@ -156,6 +161,14 @@ pub struct AskArgs {
     /// JSON list of `{role, content}`: the turns before
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
+}
+
+/// `adrag check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// JSON Lines (`-`: standard input) of `{question, answer, passages}`; prints one JSON object a line
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// `adrag documents`.

@@ -243,6 +243,7 @@ mod tests {
             uncited: vec![],
             claims: vec![],
             grounding: Grounding::Unverified,
+            answerable: Some(0.875),
             confidence: Some(0.5),
             engine: EngineId::Quotes,
             model: None,

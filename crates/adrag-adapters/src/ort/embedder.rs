@@ -2,19 +2,16 @@
 //!
 //! Source of the pooling: Reimers and Gurevych, Sentence-BERT, EMNLP 2019; the model card of all-MiniLM-L6-v2.
 
+use super::batch::{Row, by_length, inputs};
 use super::runtime::open;
 use super::tokenizer::WordPieces;
 use adrag_contract::ErrorCode;
 use adrag_core::ports::{EmbedRole, Embedder, EmbedderInfo, PortError, PortResult};
 use async_trait::async_trait;
 use ort::session::Session;
-use ort::value::Tensor;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
-
-/// Tokens of one batch, padding included. Small batches stay in the processor's cache and let others in between.
-const BATCH_TOKENS: usize = 1_024;
 
 /// An embedder on ONNX Runtime.
 pub struct OrtEmbedder {
@@ -95,56 +92,34 @@ impl Embedder for OrtEmbedder {
 }
 
 impl Model {
-    /// Longest texts first in batches of like length, so that little is padded; results in the order given.
+    /// One vector a text, in the order given.
     fn embed(&self, texts: &[String], cancel: &CancellationToken) -> PortResult<Vec<Vec<f32>>> {
-        let ids: Vec<Vec<u32>> = texts
+        let rows: Vec<Row> = texts
             .iter()
             .map(|text| self.tokenizer.encode(text, self.max_tokens))
             .collect::<PortResult<_>>()?;
-        let mut order: Vec<usize> = (0..ids.len()).collect();
-        order.sort_by_key(|at| std::cmp::Reverse(ids[*at].len()));
-        let mut vectors = vec![Vec::new(); ids.len()];
-        let mut rest = order.as_slice();
-        while let Some(longest) = rest.first() {
+        let mut vectors = vec![Vec::new(); rows.len()];
+        for batch in by_length(&rows) {
             if cancel.is_cancelled() {
                 return Err(PortError::cancelled());
             }
-            let size = (BATCH_TOKENS / ids[*longest].len()).clamp(1, rest.len());
-            let (batch, later) = rest.split_at(size);
-            let rows: Vec<&[u32]> = batch.iter().map(|at| ids[*at].as_slice()).collect();
-            for (at, vector) in batch.iter().zip(self.run(&rows)?) {
+            let of_batch: Vec<&Row> = batch.iter().map(|at| &rows[*at]).collect();
+            for (at, vector) in batch.iter().zip(self.run(&of_batch)?) {
                 vectors[*at] = vector;
             }
-            rest = later;
         }
         Ok(vectors)
     }
 
-    fn run(&self, rows: &[&[u32]]) -> PortResult<Vec<Vec<f32>>> {
+    fn run(&self, rows: &[&Row]) -> PortResult<Vec<Vec<f32>>> {
         let failed = |error: ort::Error| {
             PortError::permanent(
                 ErrorCode::ModelMissing,
                 format!("the embedding model failed: {error}"),
             )
         };
-        let length = rows.iter().map(|row| row.len()).max().unwrap_or(0);
-        let shape = [rows.len(), length];
-        let mut ids = vec![0_i64; rows.len() * length];
-        let mut mask = ids.clone();
-        for (row, tokens) in rows.iter().enumerate() {
-            for (column, token) in tokens.iter().enumerate() {
-                ids[row * length + column] = i64::from(*token);
-                mask[row * length + column] = 1;
-            }
-        }
-        let mut inputs = ort::inputs![
-            "input_ids" => Tensor::from_array((shape, ids)).map_err(failed)?,
-            "attention_mask" => Tensor::from_array((shape, mask)).map_err(failed)?,
-        ];
-        if self.takes_types {
-            let types = Tensor::from_array((shape, vec![0_i64; rows.len() * length])).map_err(failed)?;
-            inputs.push(("token_type_ids".into(), types.into()));
-        }
+        let inputs = inputs(rows, self.takes_types, failed)?;
+        let length = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let outputs = session.run(inputs).map_err(failed)?;
         let (shape, states) = outputs[0].try_extract_tensor::<f32>().map_err(failed)?;
@@ -165,7 +140,7 @@ impl Model {
         Ok(rows
             .iter()
             .enumerate()
-            .map(|(at, row)| mean(&states[at * of_row..][..row.len() * dim], dim))
+            .map(|(at, row)| mean(&states[at * of_row..][..row.ids.len() * dim], dim))
             .collect())
     }
 }

@@ -1,5 +1,6 @@
 //! Word pieces of a BERT vocabulary, through the `tokenizers` library.
 
+use super::batch::Row;
 use adrag_contract::ErrorCode;
 use adrag_core::ports::{PortError, PortResult, Tokenizer};
 use serde_json::Value;
@@ -48,22 +49,39 @@ impl WordPieces {
         })
     }
 
-    /// Ids of a text between the two special tokens, cut to `max` in all.
-    pub(super) fn encode(&self, text: &str, max: usize) -> PortResult<Vec<u32>> {
+    /// `[CLS] text [SEP]`, cut to `max` tokens in all.
+    pub(super) fn encode(&self, text: &str, max: usize) -> PortResult<Row> {
+        let mut ids = vec![self.cls];
+        ids.extend(self.pieces(text, max.saturating_sub(2))?);
+        ids.push(self.sep);
+        Ok(Row {
+            second: ids.len(),
+            ids,
+        })
+    }
+
+    /// `[CLS] first [SEP] second [SEP]`: the first cut to `first_max` tokens with its marks, then the second to fit `max`.
+    pub(super) fn encode_pair(&self, first: &str, second: &str, first_max: usize, max: usize) -> PortResult<Row> {
+        let mut ids = vec![self.cls];
+        ids.extend(self.pieces(first, first_max.min(max / 2).saturating_sub(2))?);
+        ids.push(self.sep);
+        let at = ids.len();
+        ids.extend(self.pieces(second, max.saturating_sub(at + 1))?);
+        ids.push(self.sep);
+        Ok(Row { ids, second: at })
+    }
+
+    /// The first `most` word pieces of a text.
+    fn pieces(&self, text: &str, most: usize) -> PortResult<Vec<u32>> {
         // No word piece is shorter than a byte: what lies beyond cannot be read and need not be tokenized.
-        let text = clip(text, max.saturating_mul(64));
+        let text = clip(text, most.saturating_mul(64));
         let encoding = self.inner.encode_fast(text, false).map_err(|error| {
             PortError::rejected(
                 ErrorCode::Internal,
                 format!("the text cannot be tokenized: {error}"),
             )
         })?;
-        let room = max.saturating_sub(2);
-        let mut ids = Vec::with_capacity(encoding.len().min(room) + 2);
-        ids.push(self.cls);
-        ids.extend(encoding.get_ids().iter().take(room));
-        ids.push(self.sep);
-        Ok(ids)
+        Ok(encoding.get_ids().iter().copied().take(most).collect())
     }
 }
 

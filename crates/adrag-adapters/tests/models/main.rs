@@ -5,11 +5,21 @@ use adrag_adapters::ort::{OrtEmbedder, WordPieces};
 use adrag_core::answer::SentenceReranker;
 use adrag_core::ports::{Embedder, Tokenizer};
 use adrag_core::testing;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of the models, by the same rule as the program's.
+mod pairs;
+
+/// The folder of the models, by the same rule as the program's; says so when there is none.
 fn folder() -> Option<PathBuf> {
+    let found = look();
+    if found.is_none() {
+        println!("skipped: the models are not there; run `cargo xtask setup`");
+    }
+    found
+}
+
+fn look() -> Option<PathBuf> {
     let folder = std::env::var_os("ADRAG_MODELS").map(PathBuf::from).or_else(|| {
         directories::ProjectDirs::from("org", "adrag", "adrag").map(|dirs| dirs.cache_dir().join("models"))
     })?;
@@ -27,13 +37,14 @@ fn library() -> &'static str {
     }
 }
 
+fn tokenizer_file(folder: &Path) -> PathBuf {
+    folder.join("all-MiniLM-L6-v2").join("tokenizer.json")
+}
+
 fn open() -> Option<(Arc<WordPieces>, Arc<OrtEmbedder>)> {
-    let Some(folder) = folder() else {
-        println!("skipped: the models are not there; run `cargo xtask setup`");
-        return None;
-    };
+    let folder = folder()?;
     let model = folder.join("all-MiniLM-L6-v2");
-    let tokenizer = Arc::new(WordPieces::open(&model.join("tokenizer.json")).unwrap());
+    let tokenizer = Arc::new(WordPieces::open(&tokenizer_file(&folder)).unwrap());
     let embedder = OrtEmbedder::open(
         &folder.join("onnxruntime").join(library()),
         &model.join("model.onnx"),

@@ -26,6 +26,7 @@ fn answer() -> Answer {
         uncited: Vec::new(),
         claims: Vec::new(),
         grounding: Grounding::Grounded,
+        answerable: Some(0.875),
         confidence: Some(1.0),
         engine: EngineId::Quotes,
         model: None,

@@ -311,7 +311,7 @@ mod tests {
     fn the_margin_is_over_the_mean_of_the_others() {
         let scored = |score| Passage {
             rerank_score: score,
-            ..crate::testing::made::passage("x")
+            ..Passage::of_text("x")
         };
         let (top, margin) = relevance(&[scored(Some(0.4)), scored(Some(0.9)), scored(Some(0.2)), scored(None)]);
         assert!((top - 0.9).abs() < 1e-6 && (margin - 0.6).abs() < 1e-6, "{top} {margin}");

@@ -186,7 +186,6 @@ fn excerpt(text: &str, picked: impl Iterator<Item = (usize, Range<usize>)>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::made::passage;
 
     fn words(text: &str) -> u64 {
         text.split_whitespace().count() as u64
@@ -195,8 +194,8 @@ mod tests {
     /// Prunes by how often a sentence says "bin".
     fn prune(passages: &[&str], budget: u64) -> Context {
         let ranked = RankedPassages {
-            kept: passages.iter().map(|text| passage(text)).collect(),
-            rest: vec![passage("rest")],
+            kept: passages.iter().map(|text| Passage::of_text(text)).collect(),
+            rest: vec![Passage::of_text("rest")],
         };
         let sentences = sentences_of(&ranked.kept);
         let texts: Vec<&str> = sentences.iter().map(|one| one.text(&ranked.kept)).collect();

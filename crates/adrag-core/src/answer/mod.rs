@@ -22,6 +22,7 @@ mod types;
 pub use abstain::{Abstention, Evidence};
 pub(crate) use aggregate::pool_of;
 pub use plan::standalone;
+pub(crate) use reflect::check_answer;
 pub use rerank::{Wanted, rerank_pool};
 pub use retrieve::{Search, search_stores};
 pub use scorer::SentenceReranker;

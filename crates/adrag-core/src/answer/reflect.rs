@@ -5,11 +5,12 @@
 use super::types::{Context, Draft, Plan, Review};
 use super::{Desk, check_support, json, prompt};
 use crate::cite::markers;
-use crate::ports::{ChatMessage, ChatRequest, ChatRole, PortResult, ReplySchema};
+use crate::ports::{ChatMessage, ChatRequest, ChatRole, PortResult, ReplySchema, SupportModel};
 use crate::run::{StageEnd, run_stage_or};
 use crate::sentence::sentences;
 use adrag_contract::{Claim, Event, Grounding, Passage, StageDetail, StageId, Verdict};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 use unicode_normalization::UnicodeNormalization;
 
 /// Issues and searches taken from a critic.
@@ -155,6 +156,25 @@ fn grounding(claims: &[Claim]) -> Grounding {
     }
 }
 
+/// Checks a text against passages alone: a sentence that cites nothing is checked against all of them.
+pub(crate) async fn check_answer(
+    model: &dyn SupportModel,
+    question: &str,
+    answer: &str,
+    passages: &[String],
+    cancel: &CancellationToken,
+) -> PortResult<(Vec<Claim>, Grounding)> {
+    let passages: Vec<Passage> = passages.iter().map(|text| Passage::of_text(text)).collect();
+    let mut claims = check(answer, &passages);
+    for claim in claims.iter_mut().filter(|claim| claim.citations.is_empty()) {
+        claim.citations = (1..).take(passages.len()).collect();
+        claim.verdict = Verdict::Unverified;
+    }
+    check_support(model, question, &mut claims, &passages, cancel).await?;
+    let grounding = grounding(&claims);
+    Ok((claims, grounding))
+}
+
 /// Asks the language model what it thinks of the answer. It can condemn what the check let pass, and settle what nothing
 /// else could check; it cannot acquit.
 async fn criticise(
@@ -284,10 +304,9 @@ fn normal_form(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::made::passage;
 
     fn verdicts(text: &str, passages: &[&str]) -> Vec<Verdict> {
-        let passages: Vec<Passage> = passages.iter().map(|text| passage(text)).collect();
+        let passages: Vec<Passage> = passages.iter().map(|text| Passage::of_text(text)).collect();
         check(text, &passages)
             .into_iter()
             .map(|claim| claim.verdict)

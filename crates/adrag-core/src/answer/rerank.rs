@@ -182,7 +182,6 @@ fn keep(ordered: Vec<Passage>, settings: &RetrievalSettings) -> RankedPassages {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::testing::made::passage;
     use async_trait::async_trait;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -212,7 +211,7 @@ mod tests {
                 .map(|(at, (text, fused))| Passage {
                     document: DocumentId::new(at.to_string()),
                     fused_score: *fused,
-                    ..passage(text)
+                    ..Passage::of_text(text)
                 })
                 .collect(),
         }

@@ -167,7 +167,6 @@ async fn best(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::testing::made::passage;
     use crate::testing::support::FakeSupport;
 
     fn claim(sentence: &str, citations: &[u32]) -> Claim {
@@ -182,8 +181,8 @@ mod tests {
 
     async fn checked(mut claims: Vec<Claim>) -> (Vec<Claim>, Vec<String>) {
         let passages = [
-            passage("The kit is kept in bin C-04."),
-            passage("The harbour was closed because of ice."),
+            Passage::of_text("The kit is kept in bin C-04."),
+            Passage::of_text("The harbour was closed because of ice."),
         ];
         let cancel = CancellationToken::new();
         let issues = check_support(&FakeSupport::default(), "q", &mut claims, &passages, &cancel)

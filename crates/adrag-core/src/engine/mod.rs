@@ -4,12 +4,14 @@
 
 mod add;
 mod ask;
+mod check;
 mod library;
 mod ports;
 mod runs;
 mod search;
 mod status;
 
+pub use check::{CheckReply, CheckRequest};
 pub use ports::{ExtractReport, Ports, SearchRequest, Surroundings};
 
 use crate::ports::PortError;

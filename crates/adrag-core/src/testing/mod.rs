@@ -11,7 +11,6 @@ pub mod embedder;
 pub mod graph;
 pub mod keys;
 pub mod keyword;
-pub mod made;
 pub mod parser;
 pub mod reranker;
 pub mod support;

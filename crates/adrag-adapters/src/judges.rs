@@ -1,0 +1,232 @@
+//! The models that rerank and check, as the settings choose them.
+//!
+//! Our own judge does both in one reading; its calibration, the fold of its verdicts and the weights of abstention come
+//! with it (`models/judge/judge.toml`). Others are opened by the shape the list of models gives them. What cannot be opened
+//! is named and done without.
+
+use crate::models::{Model, Models};
+use crate::ort::{CrossEncoder, Head, OrtReranker, OrtSupport, PairForm, Reading, WordPieces};
+use adrag_contract::{AppError, ErrorCode, JUDGE, Settings};
+use adrag_core::answer::{Abstention, Fold, SentenceReranker};
+use adrag_core::ports::{Embedder, PortError, PortResult, Reranker, SupportModel};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+const JUDGE_CARD: &str = include_str!("../../../models/judge/judge.toml");
+/// The setting that names the embedder's best sentence as the reranker.
+const EMBEDDER: &str = "embedder";
+/// Tokens a cross-encoder reads where the list of models does not say.
+const USUAL_TOKENS: usize = 512;
+/// The one output of models made by others.
+const LOGITS: &str = "logits";
+
+/// What was learned beside the judge.
+#[derive(Deserialize)]
+struct JudgeCard {
+    relevance: Calibration,
+    support: SupportCard,
+    abstention: Abstention,
+}
+
+#[derive(Deserialize)]
+struct Calibration {
+    slope: f32,
+    bias: f32,
+}
+
+#[derive(Deserialize)]
+struct SupportCard {
+    slope: f32,
+    bias: f32,
+    first: String,
+    fold: Fold,
+}
+
+/// The models, with what goes with them.
+#[derive(Default)]
+pub(crate) struct Judges {
+    pub reranker: Option<Arc<dyn Reranker>>,
+    pub support: Option<Arc<dyn SupportModel>>,
+    pub abstention: Abstention,
+    pub fold: Fold,
+    /// Why one of them is missing.
+    pub problems: Vec<AppError>,
+}
+
+/// Opens what the settings choose.
+pub(crate) fn open(models: &Models, settings: &Settings, embedder: Option<&Arc<dyn Embedder>>) -> Judges {
+    let mut judges = Judges::default();
+    let mut shared: Option<(String, Arc<CrossEncoder>)> = None;
+    let mut encoder = |id: &str| -> PortResult<(Model, Arc<CrossEncoder>)> {
+        let model = models.named(id, &["judge", "reranker"]).ok_or_else(|| unknown(id))?;
+        if let Some((known, encoder)) = &shared
+            && known == id
+        {
+            return Ok((model.clone(), encoder.clone()));
+        }
+        let opened = Arc::new(open_encoder(models, model)?);
+        shared = Some((id.to_owned(), opened.clone()));
+        Ok((model.clone(), opened))
+    };
+    let chosen = settings.retrieval.reranker.as_str();
+    let reranker = match (chosen, embedder) {
+        (EMBEDDER, Some(embedder)) => {
+            Ok(Arc::new(SentenceReranker::new(embedder.clone())) as Arc<dyn Reranker>)
+        }
+        (EMBEDDER, None) => Err(PortError::permanent(
+            ErrorCode::ModelMissing,
+            "the embedder that should rerank is missing",
+        )),
+        _ => encoder(chosen).and_then(|(model, encoder)| reranker(&model, encoder)),
+    };
+    match reranker {
+        Ok(reranker) => judges.reranker = Some(reranker),
+        Err(error) => judges.problems.push(told("reranking is off", error)),
+    }
+    let chosen = settings.answer.checker.as_str();
+    match encoder(chosen).and_then(|(model, encoder)| support(&model, encoder)) {
+        Ok(support) => judges.support = Some(support),
+        Err(error) => judges.problems.push(told("answers are checked word for word only", error)),
+    }
+    match card() {
+        Ok(card) => {
+            judges.fold = card.support.fold;
+            if settings.retrieval.reranker == JUDGE && settings.answer.checker == JUDGE {
+                judges.abstention = card.abstention;
+            }
+        }
+        Err(error) => judges.problems.push(error.into()),
+    }
+    judges
+}
+
+fn card() -> PortResult<JudgeCard> {
+    toml::from_str(JUDGE_CARD).map_err(|error| {
+        PortError::permanent(
+            ErrorCode::Internal,
+            format!("the judge's manifest is damaged: {error}"),
+        )
+    })
+}
+
+fn told(consequence: &str, error: PortError) -> AppError {
+    tracing::error!(%error, consequence);
+    let mut error = AppError::from(error);
+    error.message = format!("{consequence}: {}", error.message);
+    error
+}
+
+fn unknown(id: &str) -> PortError {
+    PortError::rejected(ErrorCode::ModelMissing, format!("no model is called `{id}`"))
+        .with_hint(format!("choose `{JUDGE}` in Settings"))
+}
+
+fn open_encoder(models: &Models, model: &Model) -> PortResult<CrossEncoder> {
+    let missing = |what: &str| {
+        PortError::permanent(
+            ErrorCode::ModelMissing,
+            format!("the list of models names no {what} for this platform"),
+        )
+    };
+    let runtime = models.default_of("runtime").ok_or_else(|| missing("runtime"))?;
+    let library = models.file(runtime, "").ok_or_else(|| missing("runtime"))?;
+    let weights = model
+        .files
+        .iter()
+        .find(|file| file.name.ends_with(".onnx"))
+        .ok_or_else(|| missing("weights"))?;
+    let path = models.path(model, &weights.name);
+    if let Some(expected) = &weights.sha256 {
+        whole(&path, expected)?;
+    }
+    let tokenizer = WordPieces::open(&models.path(model, "tokenizer.json"))?;
+    let max_tokens = model.max_tokens.unwrap_or(USUAL_TOKENS);
+    CrossEncoder::open(&models.path(runtime, &library.name), &path, tokenizer, max_tokens)
+}
+
+/// Fails when the file is not the one that is meant: a damaged judge would not be noticed by what it says.
+fn whole(path: &Path, expected: &str) -> PortResult<()> {
+    let fault = |what: String| {
+        PortError::permanent(
+            ErrorCode::ModelMissing,
+            format!("the model `{}` {what}", path.display()),
+        )
+        .with_hint("fetch it again: run `cargo xtask setup`")
+    };
+    let mut file = std::fs::File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => fault("is missing".to_owned()),
+        _ => fault(format!("cannot be read: {error}")),
+    })?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) => return Err(fault(format!("cannot be read: {error}"))),
+        }
+    }
+    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == expected {
+        Ok(())
+    } else {
+        Err(fault("is damaged or of another version".to_owned()))
+    }
+}
+
+fn reranker(model: &Model, encoder: Arc<CrossEncoder>) -> PortResult<Arc<dyn Reranker>> {
+    let head = if model.id == JUDGE {
+        let Calibration { slope, bias } = card()?.relevance;
+        Head {
+            output: "relevance".to_owned(),
+            reading: Reading::Logit { slope, bias },
+        }
+    } else {
+        Head {
+            output: LOGITS.to_owned(),
+            reading: Reading::PLAIN,
+        }
+    };
+    Ok(Arc::new(OrtReranker::new(&model.id, encoder, head)?))
+}
+
+fn support(model: &Model, encoder: Arc<CrossEncoder>) -> PortResult<Arc<dyn SupportModel>> {
+    if model.id == JUDGE {
+        let card = card()?.support;
+        let head = Head {
+            output: "support".to_owned(),
+            reading: Reading::Logit {
+                slope: card.slope,
+                bias: card.bias,
+            },
+        };
+        let form = PairForm {
+            evidence_first: false,
+            with_question: card.first == "question",
+        };
+        return Ok(Arc::new(OrtSupport::new(&model.id, encoder, head, form)?));
+    }
+    let class = model
+        .labels
+        .iter()
+        .position(|label| label == "entailment")
+        .ok_or_else(|| {
+            PortError::rejected(
+                ErrorCode::ModelMissing,
+                format!("`{}` is no model that checks claims", model.id),
+            )
+            .with_hint(format!("choose `{JUDGE}` in Settings"))
+        })?;
+    let head = Head {
+        output: LOGITS.to_owned(),
+        reading: Reading::Class(class),
+    };
+    let form = PairForm {
+        evidence_first: true,
+        with_question: false,
+    };
+    Ok(Arc::new(OrtSupport::new(&model.id, encoder, head, form)?))
+}
