@@ -6,19 +6,21 @@
 Reranking: the top 30 of RRF(BM25, embedder) in the order of the fused list, of the judge alone and of the blend; nDCG@10 with
 paired bootstrap intervals over seeded query samples. Support: AUROC of hallucinated answers, an answer's score folded from its
 sentences, a sentence's score the best of its five-sentence windows (the four windows that share most words are read).
-`select` never sees a measuring set; `final` chooses nothing.
+Abstention: the same held-out questions with their documents in the list and without them. `select` never sees a measuring set;
+`final` chooses nothing.
 """
 from __future__ import annotations
 
 import argparse
 import hashlib
 import random
+import re
 import tomllib
 from pathlib import Path
 
 import numpy as np
 
-from data import RANKED, SEED, SUBSETS, clean, collection, data_folder, encode, held_out, jsonl, load_tokenizer, overlap, rows, windows
+from data import RANKED, SEED, SENTENCE, SUBSETS, clean, collection, data_folder, encode, held_out, jsonl, load_tokenizer, overlap, rows, windows
 from retrieval import Bm25, Dense, fuse, ndcg, top
 
 HERE = Path(__file__).resolve().parent
@@ -76,8 +78,9 @@ def candidate_lists(data: Path, name: str, dense: Dense, wanted, count: int) -> 
     for query, vector in zip(queries, asked):
         lexical, semantic = top(bm25.scores(query["text"]), 100), top(vectors @ vector, 100)
         fused = fuse([lexical, semantic])
+        best = fused[0][1]
         out.append({"query": query["text"], "ids": [ids[i] for i, _ in fused], "texts": [texts[i] for i, _ in fused[:DEPTH]],
-                    "rrf": np.array([s * 30.5 for _, s in fused[:DEPTH]]), "gains": qrels[query["_id"]]})
+                    "rrf": np.array([s / best for _, s in fused[:DEPTH]]), "gains": qrels[query["_id"]]})
     return out
 
 
@@ -86,9 +89,9 @@ def reranked(item: dict, scores: np.ndarray) -> float:
     return ndcg([item["ids"][i] for i in order] + item["ids"][DEPTH:], item["gains"])
 
 
-def blended(rrf: np.ndarray, logits: np.ndarray, blend: dict) -> np.ndarray:
-    """(1 - weight) x normalised RRF score + weight x sigmoid(slope x logit + bias)."""
-    return (1 - blend["weight"]) * rrf + blend["weight"] * sigmoid(blend["slope"] * logits + blend["bias"])
+def blended(rrf: np.ndarray, probability: np.ndarray, weight: float) -> np.ndarray:
+    """(1 - weight) x share of the best RRF score + weight x probability of relevance."""
+    return (1 - weight) * rrf + weight * probability
 
 
 def sigmoid(x):
@@ -124,12 +127,10 @@ def sentence_scores(source: list[dict], scorer: Scorer, form: str) -> list[np.nd
 
 
 FOLDS = {
-    "min": lambda s: s.min(),
-    "mean": lambda s: s.mean(),
-    "softmin": lambda s: -np.log(np.mean(np.exp(-s))),
-    "min+mean": lambda s: 0.5 * s.min() + 0.5 * s.mean(),
-    "mean probability": lambda s: sigmoid(s).mean(),
-    "product": lambda s: np.log(sigmoid(s)).sum(),
+    "min": lambda p: p.min(),
+    "mean": lambda p: p.mean(),
+    "min_mean": lambda p: 0.5 * p.min() + 0.5 * p.mean(),
+    "product": lambda p: p.prod(),
 }
 
 
@@ -172,19 +173,16 @@ def select(a, scorer: Scorer, dense: Dense) -> None:
     slope, bias = platt(logits, labels)
     print(f"relevance: slope {slope:.4f} bias {bias:.4f} calibration error {calibration_error(sigmoid(slope * logits + bias), labels):.3f}")
     tries = []
-    for heat in (1.0, 0.7, 0.5, 0.3):
-        for weight in np.arange(0, 1.01, 0.05):
-            blend = {"weight": float(weight), "slope": heat * slope, "bias": heat * bias}
-            gain = {n: np.mean([reranked(i, blended(i["rrf"], i["logits"], blend)) - reranked(i, i["rrf"]) for i in s]) for n, s in sets.items()}
-            # Half of the vote to collections that were trained on, half to those that were not.
-            home, away = np.mean([gain[n] for n in RANKED]), np.mean([gain[n] for n in TRANSFER])
-            tries.append((0.5 * home + 0.5 * away, home, away, heat, round(float(weight), 2), gain))
-    tries.sort(key=lambda t: -t[0])
-    for score, home, away, heat, weight, gain in tries[:6] + [t for t in tries if t[3] == 1.0 and t[4] in (0.2, 0.5, 0.8, 1.0)]:
-        print(f"blend heat {heat} weight {weight:.2f}: mean {score:+.4f} home {home:+.4f} transfer {away:+.4f}", {n: round(float(g), 3) for n, g in gain.items()})
+    for item in items:
+        item["p"] = sigmoid(slope * item["logits"] + bias)
+    for weight in np.arange(0, 1.01, 0.05):
+        gain = {n: np.mean([reranked(i, blended(i["rrf"], i["p"], weight)) - reranked(i, i["rrf"]) for i in s]) for n, s in sets.items()}
+        # Half of the vote to collections that were trained on, half to those that were not.
+        home, away = np.mean([gain[n] for n in RANKED]), np.mean([gain[n] for n in TRANSFER])
+        tries.append((0.5 * home + 0.5 * away, round(float(weight), 2)))
+        print(f"blend weight {weight:.2f}: mean {tries[-1][0]:+.4f} home {home:+.4f} transfer {away:+.4f}", {n: round(float(g), 3) for n, g in gain.items()})
     # Of the blends within 0.002 of the best, the one that trusts the judge least.
-    chosen = min((t for t in tries if t[0] >= tries[0][0] - 0.002), key=lambda t: (t[4], -t[0]))
-    blend = {"weight": chosen[4], "slope": chosen[3] * slope, "bias": chosen[3] * bias}
+    weight = min(w for g, w in tries if g >= max(tries)[0] - 0.002)
 
     held = [r for r in rows(a.data) if r["held"] and r["sentences"]]
     bad = np.array([bool(r["unsupported"]) for r in held])
@@ -197,13 +195,14 @@ def select(a, scorer: Scorer, dense: Dense) -> None:
         print(f"support, {form}: sentence AUROC {auroc(~good, -flat):.3f} over {len(flat)} sentences, {int((~good).sum())} unsupported")
         calibration = platt(flat, good)
         for fold, function in FOLDS.items():
-            risk = -np.array([function(calibration[0] * s + calibration[1]) for s in scores])
+            risk = -np.array([function(sigmoid(calibration[0] * s + calibration[1])) for s in scores])
             per = {n: auroc(bad[subset == n], risk[subset == n]) for n in SUBSETS}
             value = 0.5 * auroc(bad, risk) + 0.5 * float(np.nanmean(list(per.values())))
             print(f"  {fold}: pooled {auroc(bad, risk):.3f} mean of subsets {np.nanmean(list(per.values())):.3f}", {n: round(v, 2) for n, v in per.items()})
             if best is None or value > best[0]:
                 best = (value, form, fold, calibration, calibration_error(sigmoid(calibration[0] * flat + calibration[1]), good))
     _, form, fold, calibration, error = best
+    abstention = abstain(items, weight, lambda pairs: sigmoid(calibration[0] * scorer(pairs)[:, 1] + calibration[1]))
     print(f"chosen: {form}, {fold}; support calibration error {error:.3f}")
     size = a.model.stat().st_size
     (HERE / "judge.toml").write_text(f'''# Manifest of judge.onnx. Probabilities: sigmoid(slope * logit + bias). Written by `evaluate.py select`.
@@ -234,19 +233,82 @@ bias = {calibration[1]:.6f}
 fold = "{fold}"
 
 [blend]
-# score = (1 - weight) * fused / fused_max + weight * sigmoid(slope * logit + bias),
-# fused = sum of 1 / (60 + rank) over two rankings, fused_max = 2 / 61
-depth = {DEPTH}
-weight = {blend["weight"]}
-slope = {blend["slope"]:.6f}
-bias = {blend["bias"]:.6f}
-''')
+# score = (1 - weight) * fused / best fused + weight * probability of relevance
+weight = {weight}
+
+[abstention]
+# Probability that the documents answer: sigmoid(bias + sum of weight * sign). The signs: crates/adrag-core/src/answer/abstain.rs
+{abstention}''')
+
+
+SIGNS = ["top", "margin", "coverage", "focus", "support"]
+KEPT, UNANSWERABLE = 6, 0.25
+STOP = set((HERE.parents[1] / "crates/adrag-core/src/answer/stop_words.txt").read_text().split())
+SUBJECT = re.compile(r"[\w-]+")
+
+
+def subject_words(text: str) -> set[str]:
+    """The same words, and the same rough stems, as `subject_words` of the program."""
+    out = set()
+    for word in SUBJECT.findall(text):
+        word = word.strip("-_").lower()
+        if not word or word in STOP:
+            continue
+        if word.isascii() and not any(c.isdigit() for c in word):
+            for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e"):
+                if word.endswith(ending) and len(word) - len(ending) >= 3:
+                    word = word[: -len(ending)]
+                    break
+        out.add(word)
+    return out
+
+
+def covered(asked: set[str], text: str) -> float:
+    return len(asked & subject_words(text)) / len(asked) if asked else 0.0
+
+
+def evidence(question: str, texts: list[str], p: np.ndarray, rrf: np.ndarray, weight: float, support) -> list[float]:
+    """The five signs of one question over its candidates."""
+    kept = np.argsort(-blended(rrf / rrf.max(), p, weight), kind="stable")[:KEPT]
+    scores, asked = np.sort(p[kept])[::-1], subject_words(question)
+    best = texts[kept[int(p[kept].argmax())]]
+    parts = [s for s in SENTENCE.split(best) if s.strip()] or [best]
+    around = [" ".join(parts[i : i + 5]) for i in range(0, max(1, len(parts) - 3), 2)]
+    nearest = lambda options: max(options, key=lambda o: covered(asked, o))
+    return [scores[0], scores[0] - (scores[1:].mean() if len(scores) > 1 else 0.0), covered(asked, " ".join(texts[i] for i in kept)),
+            max(covered(asked, texts[i]) for i in kept), float(support([(f"{question} {nearest(parts)}", nearest(around))])[0])]
+
+
+def abstain(items: list[dict], weight: float, support) -> str:
+    """Logistic regression of "its document is there" over the signs; one question in four is taken to have no answer."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    signs, there = [], []
+    for item in items:
+        gold = np.array([d in item["gains"] for d in item["ids"][:DEPTH]])
+        if not gold.any() or gold.all():
+            continue
+        for keep, label in ((np.ones(len(gold), dtype=bool), True), (~gold, False)):
+            texts = [t for t, k in zip(item["texts"], keep) if k]
+            signs.append(evidence(item["query"], texts, item["p"][keep], item["rrf"][keep], weight, support)), there.append(label)
+    signs, there = np.array(signs), np.array(there)
+    weights = np.where(there, 1 - UNANSWERABLE, UNANSWERABLE)
+    model = LogisticRegression(C=1.0)
+    guess = cross_val_predict(model, signs, there, cv=5, params={"sample_weight": weights}, method="predict_proba")[:, 1]
+    print(f"abstention: {len(there)} cases, AUROC {auroc(there, guess):.3f}; alone:",
+          {n: round(auroc(there, signs[:, i]), 3) for i, n in enumerate(SIGNS)})
+    for below in (0.3, 0.4, 0.5, 0.6):
+        said = guess < below
+        print(f"  below {below}: {said[~there].mean():.2f} of those without, {said[there].mean():.2f} of those with their document")
+    model.fit(signs, there, sample_weight=weights)
+    return f"bias = {model.intercept_[0]:.4f}\n" + "".join(f"{n} = {w:.4f}\n" for n, w in zip(SIGNS, model.coef_[0]))
 
 
 def final(a, scorer: Scorer, dense: Dense) -> None:
     """Tables for RESULTS.md."""
     manifest = tomllib.loads((HERE / "judge.toml").read_text())
-    blend = manifest["blend"]
+    blend, relevance = manifest["blend"], manifest["relevance"]
     print("| collection | queries | RRF | judge alone | blend | blend - RRF | 95 % interval |\n|---|---|---|---|---|---|---|")
     sets = [("cranfield", a.queries), ("cisi", a.queries)] + [(f"ragbench-derived/{n}", a.queries) for n in RANKED] + [("npl-vaswani", a.queries)]
     for name, count in sets:
@@ -256,7 +318,7 @@ def final(a, scorer: Scorer, dense: Dense) -> None:
         table = []
         for item in items:
             logits = scorer([(item["query"], t) for t in item["texts"]])[:, 0]
-            table.append([reranked(item, item["rrf"]), reranked(item, logits), reranked(item, blended(item["rrf"], logits, blend))])
+            table.append([reranked(item, item["rrf"]), reranked(item, logits), reranked(item, blended(item["rrf"], sigmoid(relevance["slope"] * logits + relevance["bias"]), blend["weight"]))])
         table = np.array(table)
         low, high = bootstrap(table[:, 2] - table[:, 0])
         mean = table.mean(0)
@@ -265,7 +327,7 @@ def final(a, scorer: Scorer, dense: Dense) -> None:
     source = [clean(r, r["subset"]) | {b: r[b] for b in BASELINES} for r in jsonl(a.data / "ragbench" / "sample-open.jsonl")]
     source = [r for r in source if r["sentences"]]
     scores = sentence_scores(source, scorer, support["first"])
-    risk = -np.array([FOLDS[support["fold"]](support["slope"] * s + support["bias"]) for s in scores])
+    risk = -np.array([FOLDS[support["fold"]](sigmoid(support["slope"] * s + support["bias"])) for s in scores])
     bad, subset = np.array([bool(r["unsupported"]) for r in source]), np.array([r["subset"] for r in source])
     risks = {"judge": risk} | {b: -np.array([np.nan if r[b] is None else r[b] for r in source], dtype=float) for b in BASELINES}
     names, dice = list(risks), np.random.default_rng(SEED)

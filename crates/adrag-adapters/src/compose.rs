@@ -14,9 +14,7 @@ use crate::tantivy::TantivyKeywordIndex;
 use adrag_contract::{AppError, ErrorCode, KeyName, Settings, VectorStoreSettings};
 use adrag_core::Engine;
 use adrag_core::engine::{Ports, Surroundings};
-use adrag_core::ports::{
-    Catalog, Embedder, KeyStore, PortError, PortResult, Tokenizer, VectorIndex,
-};
+use adrag_core::ports::{Catalog, Embedder, KeyStore, PortError, PortResult, Tokenizer, VectorIndex};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};

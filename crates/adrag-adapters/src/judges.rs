@@ -61,7 +61,9 @@ pub(crate) fn open(models: &Models, settings: &Settings, embedder: Option<&Arc<d
     let mut judges = Judges::default();
     let mut shared: Option<(String, Arc<CrossEncoder>)> = None;
     let mut encoder = |id: &str| -> PortResult<(Model, Arc<CrossEncoder>)> {
-        let model = models.named(id, &["judge", "reranker"]).ok_or_else(|| unknown(id))?;
+        let model = models
+            .named(id, &["judge", "reranker"])
+            .ok_or_else(|| unknown(id))?;
         if let Some((known, encoder)) = &shared
             && known == id
         {
@@ -89,7 +91,9 @@ pub(crate) fn open(models: &Models, settings: &Settings, embedder: Option<&Arc<d
     let chosen = settings.answer.checker.as_str();
     match encoder(chosen).and_then(|(model, encoder)| support(&model, encoder)) {
         Ok(support) => judges.support = Some(support),
-        Err(error) => judges.problems.push(told("answers are checked word for word only", error)),
+        Err(error) => judges
+            .problems
+            .push(told("answers are checked word for word only", error)),
     }
     match card() {
         Ok(card) => {
@@ -169,7 +173,11 @@ fn whole(path: &Path, expected: &str) -> PortResult<()> {
             Err(error) => return Err(fault(format!("cannot be read: {error}"))),
         }
     }
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let found: String = hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     if found == expected {
         Ok(())
     } else {

@@ -4,9 +4,9 @@
 
 pub mod compose;
 pub mod engines;
+mod judges;
 pub mod keychain;
 pub mod llama_server;
-mod judges;
 mod models;
 pub mod ollama;
 pub mod openai;

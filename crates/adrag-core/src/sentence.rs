@@ -195,7 +195,11 @@ mod tests {
         let got: Vec<&str> = windows(text, 3).into_iter().map(|span| &text[span]).collect();
         assert_eq!(
             got,
-            ["A one. B two. C three.", "C three. D four. E five.", "E five. F six."]
+            [
+                "A one. B two. C three.",
+                "C three. D four. E five.",
+                "E five. F six."
+            ]
         );
         let short = windows("One. Two.", 3);
         assert_eq!((short.len(), &short[0]), (1, &(0..9)));

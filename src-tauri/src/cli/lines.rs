@@ -19,10 +19,7 @@ pub fn lines(file: &Path) -> Result<Vec<(usize, String)>, Stop> {
         Box::new(std::fs::File::open(file).map_err(fault)?)
     };
     let mut text = String::new();
-    source
-        .take(LIMIT + 1)
-        .read_to_string(&mut text)
-        .map_err(fault)?;
+    source.take(LIMIT + 1).read_to_string(&mut text).map_err(fault)?;
     if text.len() as u64 > LIMIT {
         return Err(Stop::Usage(format!(
             "`{}` is larger than {} MB",

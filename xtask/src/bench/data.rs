@@ -27,11 +27,16 @@ pub struct Question {
     pub answerable: bool,
     #[serde(default)]
     pub gold: Vec<Gold>,
+    /// For each part of the answer the words that may say it.
+    #[serde(default)]
+    pub answer_must_contain: Vec<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub struct Gold {
     pub file: String,
+    #[serde(default)]
+    pub passage: String,
 }
 
 impl Question {
@@ -44,22 +49,24 @@ impl Question {
     }
 }
 
-/// Those questions that have an answer in some document.
-pub fn answerable(folder: &Path) -> Result<Vec<Question>> {
+/// All questions.
+pub fn questions(folder: &Path) -> Result<Vec<Question>> {
     let path = folder.join("qa.jsonl");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let mut questions = Vec::new();
-    for (number, line) in text
-        .lines()
+    text.lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
-    {
-        let question: Question = serde_json::from_str(line)
-            .with_context(|| format!("line {} of `{}` is no question", number + 1, path.display()))?;
-        if question.answerable && !question.gold.is_empty() {
-            questions.push(question);
-        }
-    }
+        .map(|(number, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("line {} of `{}` is no question", number + 1, path.display()))
+        })
+        .collect()
+}
+
+/// Those questions that have an answer in some document.
+pub fn answerable(folder: &Path) -> Result<Vec<Question>> {
+    let mut questions = questions(folder)?;
+    questions.retain(|question| question.answerable && !question.gold.is_empty());
     Ok(questions)
 }
 

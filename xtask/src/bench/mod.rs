@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: numbers about the built program. Nothing here asserts; a bench that cannot run says why.
 
 mod data;
+mod quality;
 mod retrieval;
 
 use std::path::PathBuf;
@@ -19,6 +20,12 @@ pub struct Options {
     /// How many hits are looked at
     #[arg(long, default_value_t = 5)]
     top: usize,
+    /// Questions of each collection of `quality`
+    #[arg(long, default_value_t = 60)]
+    queries: usize,
+    /// Parts of `quality` to measure: rank, support, abstain [default: all]
+    #[arg(long, value_name = "PART")]
+    part: Vec<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -31,6 +38,8 @@ pub struct Options {
 enum Subject {
     /// Whether the gold documents of the questions are found, by store and by type of question
     Retrieval,
+    /// What the judge is worth: reranking, checking, abstaining (the tables of docs/QUALITY.md)
+    Quality,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -41,5 +50,15 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let program = app::choose(workspace, options.program.as_deref())?;
     match options.subject {
         Subject::Retrieval => retrieval::run(&program, &data, options.top, options.json),
+        Subject::Quality => {
+            let bench = quality::Bench {
+                program: &program,
+                data: &data,
+                kept: workspace.target.join("bench-quality"),
+                queries: options.queries,
+                top: options.top,
+            };
+            quality::run(&bench, &options.part)
+        }
     }
 }

@@ -146,9 +146,13 @@ mod tests {
         );
         let manifest = Manifest::parse(&text).unwrap();
         let models = folder.path().join("models");
-        Fetcher::new(models.clone(), folder.path().to_owned()).ensure(&manifest.models[0]).unwrap();
+        Fetcher::new(models.clone(), folder.path().to_owned())
+            .ensure(&manifest.models[0])
+            .unwrap();
         assert_eq!(std::fs::read_to_string(models.join("m/x")).unwrap(), "abc");
         std::fs::remove_file(&right).unwrap();
-        Fetcher::new(models, folder.path().to_owned()).ensure(&manifest.models[0]).unwrap();
+        Fetcher::new(models, folder.path().to_owned())
+            .ensure(&manifest.models[0])
+            .unwrap();
     }
 }

@@ -35,7 +35,12 @@ pub(super) fn inputs(
     rows: &[&Row],
     takes_types: bool,
     failed: impl Fn(ort::Error) -> adrag_core::ports::PortError,
-) -> PortResult<Vec<(std::borrow::Cow<'static, str>, ort::session::SessionInputValue<'static>)>> {
+) -> PortResult<
+    Vec<(
+        std::borrow::Cow<'static, str>,
+        ort::session::SessionInputValue<'static>,
+    )>,
+> {
     let length = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
     let shape = [rows.len(), length];
     let mut ids = vec![0_i64; rows.len() * length];

@@ -33,7 +33,10 @@ pub enum Reading {
 
 impl Reading {
     /// A logit as the model gives it.
-    pub const PLAIN: Self = Self::Logit { slope: 1.0, bias: 0.0 };
+    pub const PLAIN: Self = Self::Logit {
+        slope: 1.0,
+        bias: 0.0,
+    };
 
     fn probability(self, logits: &[f32]) -> Option<f32> {
         match (self, logits) {

@@ -61,7 +61,13 @@ impl WordPieces {
     }
 
     /// `[CLS] first [SEP] second [SEP]`: the first cut to `first_max` tokens with its marks, then the second to fit `max`.
-    pub(super) fn encode_pair(&self, first: &str, second: &str, first_max: usize, max: usize) -> PortResult<Row> {
+    pub(super) fn encode_pair(
+        &self,
+        first: &str,
+        second: &str,
+        first_max: usize,
+        max: usize,
+    ) -> PortResult<Row> {
         let mut ids = vec![self.cls];
         ids.extend(self.pieces(first, first_max.min(max / 2).saturating_sub(2))?);
         ids.push(self.sep);

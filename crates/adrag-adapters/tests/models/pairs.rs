@@ -85,8 +85,14 @@ async fn every_shape_of_model_gives_probabilities_in_order() {
         let reranker = OrtReranker::new(model, encoder, head(output, Reading::PLAIN)).unwrap();
         let scores = reranker.score("Where?", &passages(), &cancel).await.unwrap();
         assert_eq!(scores.len(), 3, "{model}");
-        assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{model}: {scores:?}");
-        assert!(scores.windows(2).any(|two| two[0] != two[1]), "{model} tells texts apart");
+        assert!(
+            scores.iter().all(|score| (0.0..=1.0).contains(score)),
+            "{model}: {scores:?}"
+        );
+        assert!(
+            scores.windows(2).any(|two| two[0] != two[1]),
+            "{model} tells texts apart"
+        );
     }
     let pairs: Vec<SupportPair> = passages()
         .into_iter()
@@ -117,9 +123,13 @@ async fn every_shape_of_model_gives_probabilities_in_order() {
 fn a_model_of_another_shape_is_refused_when_it_is_opened() {
     let Some(folder) = folder() else { return };
     let nli = encoder(&folder, &tiny("three_classes")).unwrap();
-    let refused = OrtReranker::new("nli", nli.clone(), head("logits", Reading::PLAIN)).err().unwrap();
+    let refused = OrtReranker::new("nli", nli.clone(), head("logits", Reading::PLAIN))
+        .err()
+        .unwrap();
     assert!(refused.to_string().contains("another kind"), "{refused}");
-    let refused = OrtReranker::new("nli", nli, head("relevance", Reading::PLAIN)).err().unwrap();
+    let refused = OrtReranker::new("nli", nli, head("relevance", Reading::PLAIN))
+        .err()
+        .unwrap();
     assert!(refused.to_string().contains("no output `relevance`"), "{refused}");
 }
 

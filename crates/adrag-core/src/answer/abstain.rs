@@ -157,93 +157,15 @@ async fn support_of_best(desk: Desk<'_>, question: &str, passages: &[Passage]) -
     }
 }
 
-/// Words that carry no subject.
-const STOP_WORDS: &[&str] = &[
-    "a",
-    "about",
-    "according",
-    "after",
-    "all",
-    "an",
-    "and",
-    "any",
-    "are",
-    "as",
-    "at",
-    "be",
-    "been",
-    "before",
-    "by",
-    "can",
-    "could",
-    "did",
-    "do",
-    "does",
-    "for",
-    "from",
-    "had",
-    "has",
-    "have",
-    "how",
-    "if",
-    "in",
-    "into",
-    "is",
-    "it",
-    "its",
-    "kind",
-    "many",
-    "may",
-    "more",
-    "most",
-    "much",
-    "must",
-    "need",
-    "of",
-    "on",
-    "one",
-    "or",
-    "should",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "to",
-    "two",
-    "under",
-    "up",
-    "use",
-    "used",
-    "was",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "who",
-    "whom",
-    "whose",
-    "why",
-    "will",
-    "with",
-    "would",
-    "you",
-    "your",
-];
+/// Words that carry no subject, one a line. The training of the abstention reads the same list.
+const STOP_WORDS: &str = include_str!("stop_words.txt");
 
 /// The words of a text that carry its subject, folded to lower case and cut to a rough stem.
 pub(super) fn subject_words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')
         .map(|word| word.trim_matches(|c| c == '-' || c == '_').to_lowercase())
-        .filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.as_str()))
+        .filter(|word| !word.is_empty() && !STOP_WORDS.lines().any(|stop| stop == word))
         .map(|word| stem(&word))
         .filter(|word| seen.insert(word.clone()))
         .collect()
@@ -303,7 +225,10 @@ mod tests {
         };
         let weak = weights.answerable(&evidence(0.1, 0.2));
         let strong = weights.answerable(&evidence(0.7, 0.9));
-        assert!(0.0 < weak && weak < 0.5 && 0.5 < strong && strong < 1.0, "{weak} {strong}");
+        assert!(
+            0.0 < weak && weak < 0.5 && 0.5 < strong && strong < 1.0,
+            "{weak} {strong}"
+        );
         assert!((weights.answerable(&evidence(0.25, 0.5)) - 0.5).abs() < 1e-6);
     }
 
@@ -313,8 +238,16 @@ mod tests {
             rerank_score: score,
             ..Passage::of_text("x")
         };
-        let (top, margin) = relevance(&[scored(Some(0.4)), scored(Some(0.9)), scored(Some(0.2)), scored(None)]);
-        assert!((top - 0.9).abs() < 1e-6 && (margin - 0.6).abs() < 1e-6, "{top} {margin}");
+        let (top, margin) = relevance(&[
+            scored(Some(0.4)),
+            scored(Some(0.9)),
+            scored(Some(0.2)),
+            scored(None),
+        ]);
+        assert!(
+            (top - 0.9).abs() < 1e-6 && (margin - 0.6).abs() < 1e-6,
+            "{top} {margin}"
+        );
         assert_eq!(relevance(&[scored(None)]), (0.5, 0.0));
     }
 }

@@ -139,8 +139,7 @@ fn pruned(
     };
     loop {
         let value = |at: usize| {
-            let neighbour =
-                beside(&chosen, at, at.checked_sub(1)).max(beside(&chosen, at, Some(at + 1)));
+            let neighbour = beside(&chosen, at, at.checked_sub(1)).max(beside(&chosen, at, Some(at + 1)));
             score(at) + NEIGHBOUR * neighbour
         };
         let next = (0..sentences.len())
@@ -155,9 +154,10 @@ fn pruned(
     for (number, passage) in ranked.kept.into_iter().enumerate() {
         if begun[number] {
             let picked = (0..sentences.len()).filter(|at| chosen[*at] && sentences[*at].passage == number);
-            context
-                .excerpts
-                .push(excerpt(&passage.text, picked.map(|at| (at, sentences[at].span.clone()))));
+            context.excerpts.push(excerpt(
+                &passage.text,
+                picked.map(|at| (at, sentences[at].span.clone())),
+            ));
             context.passages.push(passage);
         } else {
             context.left_out.push(passage);
@@ -233,7 +233,10 @@ mod tests {
 
     #[test]
     fn numbers_and_passages_stay_together_and_what_does_not_fit_is_left_out() {
-        let context = prune(&[KIT, "Nothing of the kind is told about it in this long passage."], 60);
+        let context = prune(
+            &[KIT, "Nothing of the kind is told about it in this long passage."],
+            60,
+        );
         assert_eq!(context.passages.len(), context.excerpts.len());
         assert_eq!(context.passages.len(), 1);
         assert_eq!(context.left_out.len(), 2, "the second and the rest");

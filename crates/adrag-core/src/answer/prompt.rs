@@ -166,13 +166,23 @@ mod tests {
 
     #[test]
     fn the_rendered_answer_prompt() {
-        let prompt = answer(&RunId::new("r-1"), "Which seal?", &Context::default(), &["no number".to_owned()]);
+        let prompt = answer(
+            &RunId::new("r-1"),
+            "Which seal?",
+            &Context::default(),
+            &["no number".to_owned()],
+        );
         insta::assert_snapshot!(prompt);
     }
 
     #[test]
     fn the_rendered_critic_prompt() {
-        insta::assert_snapshot!(critic(&RunId::new("r-1"), "Which seal?", &Context::default(), "SK-118-C [1]."));
+        insta::assert_snapshot!(critic(
+            &RunId::new("r-1"),
+            "Which seal?",
+            &Context::default(),
+            "SK-118-C [1]."
+        ));
     }
 
     #[test]

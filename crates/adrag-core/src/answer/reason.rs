@@ -41,8 +41,7 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
                     .await?
                     .inspect(|text| whole(desk, context, text)),
                 Some(_) => {
-                    let content =
-                        prompt::answer(&desk.run.run, &plan.question, context, &plan.critique);
+                    let content = prompt::answer(&desk.run.run, &plan.question, context, &plan.critique);
                     Some(stream(desk, plan, content, &context.passages, &mut spent).await?)
                 }
             };
@@ -94,7 +93,9 @@ fn is_abstention(text: &str) -> bool {
 fn abstained(desk: Desk<'_>, context: &Context) -> Draft {
     let mut names: Vec<String> = Vec::new();
     for passage in &context.passages {
-        let page = passage.page().map_or(String::new(), |page| format!(", page {page}"));
+        let page = passage
+            .page()
+            .map_or(String::new(), |page| format!(", page {page}"));
         let name = format!("{}{page}", escape(&prompt::harmless(&passage.title)));
         if names.len() < NAMED && !names.contains(&name) {
             names.push(name);
@@ -103,7 +104,10 @@ fn abstained(desk: Desk<'_>, context: &Context) -> Draft {
     let text = if names.is_empty() {
         format!("{ABSTENTION} No passage about this was found.")
     } else {
-        format!("{ABSTENTION} The nearest passages do not answer the question: {}.", names.join("; "))
+        format!(
+            "{ABSTENTION} The nearest passages do not answer the question: {}.",
+            names.join("; ")
+        )
     };
     desk.run.emit(Event::AnswerDelta { text: text.clone() });
     Draft {

@@ -98,9 +98,7 @@ async fn judge(
             .claims
             .iter()
             .all(|claim| claim.verdict == Verdict::Supported);
-    if !all_verbatim
-        && let Some(model) = &desk.ports.support
-    {
+    if !all_verbatim && let Some(model) = &desk.ports.support {
         by.push(model.name());
         review.issues = check_support(
             model.as_ref(),

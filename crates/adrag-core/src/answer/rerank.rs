@@ -145,7 +145,11 @@ pub async fn rerank_pool(
         }
     }
     let unread = rest.iter().chain(&pool.passages[total..]).cloned();
-    Ok(read.into_iter().map(|(_, passage)| passage).chain(unread).collect())
+    Ok(read
+        .into_iter()
+        .map(|(_, passage)| passage)
+        .chain(unread)
+        .collect())
 }
 
 /// Blended score of the last passage that would be kept now; `None` while there are too few.

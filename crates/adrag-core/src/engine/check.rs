@@ -38,7 +38,10 @@ impl Engine {
     /// When the text is empty, no model is there, or it fails.
     pub async fn check(&self, request: &CheckRequest) -> Result<CheckReply, AppError> {
         if request.answer.trim().is_empty() {
-            return Err(AppError::new(ErrorCode::InvalidRequest, "the text to check is empty"));
+            return Err(AppError::new(
+                ErrorCode::InvalidRequest,
+                "the text to check is empty",
+            ));
         }
         let Some(model) = &self.ports.support else {
             return Err(

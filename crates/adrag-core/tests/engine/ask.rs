@@ -229,7 +229,11 @@ async fn an_answer_too_long_for_the_context_is_pruned_and_its_citation_shows_it_
     );
     assert_eq!(answer.citations.len(), 1);
     assert!(
-        answer.citations[0].text.matches("Nothing of any interest").count() > 1,
+        answer.citations[0]
+            .text
+            .matches("Nothing of any interest")
+            .count()
+            > 1,
         "a citation shows its passage whole"
     );
 }
