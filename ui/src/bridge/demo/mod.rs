@@ -300,7 +300,7 @@ impl Stage {
             models: vec![
                 model("runtime", "onnxruntime", true),
                 model("embedder", "all-MiniLM-L6-v2", true),
-                model("reranker", "ms-marco-MiniLM", false),
+                model("judge", "adrag-judge", false),
             ],
             stores: StoreCounts {
                 vector: VectorCount { points: chunks },
@@ -321,9 +321,9 @@ impl Stage {
             problems: vec![
                 AppError::new(
                     ErrorCode::ModelMissing,
-                    "the reranker `ms-marco-MiniLM` is not there",
+                    "reranking is off: the model `adrag-judge/judge.onnx` is missing",
                 )
-                .with_hint("passages are ordered by the embedder until it is"),
+                .with_hint("fetch it again: run `cargo xtask setup`"),
             ],
         }
     }

@@ -261,6 +261,7 @@ fn answering(scene: &Scene, engine: EngineId) -> Vec<Beat> {
                 engine,
                 model: answer.model.clone(),
                 cited,
+                answerable: Some(if answer.abstained { 0.12 } else { 0.94 }),
                 removed_citations: 0,
                 prompt_tokens: Some(1_204),
                 completion_tokens: Some(scene.text.len() as u64 / 4),
@@ -386,6 +387,7 @@ fn answer(scene: &Scene, engine: EngineId) -> Answer {
         text: scene.text.to_owned(),
         abstained: citations.is_empty(),
         direct: false,
+        answerable: Some(if citations.is_empty() { 0.12 } else { 0.94 }),
         uncited: (0..)
             .zip(scene.uncited)
             .filter_map(|(at, (id, begins))| Some(passage(at, sample(id)?, begins)))

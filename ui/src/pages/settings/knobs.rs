@@ -1,8 +1,8 @@
 //! The numbers of searching, cutting and answering, each with its default and a way back.
 
-use crate::components::field::{NumberField, Toggle};
+use crate::components::field::{NumberField, TextField, Toggle};
 use crate::state::use_app;
-use adrag_contract::{AnswerSettings, ChunkingSettings, RetrievalSettings, Settings};
+use adrag_contract::{AnswerSettings, ChunkingSettings, JUDGE, RetrievalSettings, Settings};
 use leptos::prelude::*;
 
 fn number(read: fn(&Settings) -> f64) -> Signal<f64> {
@@ -15,9 +15,24 @@ fn on(read: fn(&Settings) -> bool) -> Signal<bool> {
     Signal::derive(move || settings.with(read))
 }
 
+fn text(read: fn(&Settings) -> String) -> Signal<String> {
+    let settings = use_app().preferences.settings;
+    Signal::derive(move || settings.with(read))
+}
+
+/// The ids of models offered; any other of the list of models may be typed.
+fn models(ids: &[&str]) -> Signal<Vec<String>> {
+    Signal::stored(ids.iter().map(|id| (*id).to_owned()).collect())
+}
+
 fn write<T: 'static>(apply: fn(&mut Settings, T)) -> Callback<T> {
     let preferences = use_app().preferences;
     Callback::new(move |value: T| preferences.change(|settings| apply(settings, value)))
+}
+
+/// The judge, where a field was left empty.
+fn filled(model: String) -> String {
+    if model.is_empty() { JUDGE.to_owned() } else { model }
 }
 
 /// How documents are searched and cut.
@@ -44,6 +59,8 @@ pub fn Retrieval() -> impl IntoView {
                 <NumberField id="rrf-k" label="Fusion constant" about="Larger values weigh first places less." value=number(|all| f64::from(all.retrieval.rrf_k))
                     default=f64::from(default.rrf_k) bounds=(1.0, 1_000.0) change=write(|all, value| all.retrieval.rrf_k = value as f32) />
                 <Toggle id="rerank" label="Rerank" about="Reads each candidate against the question." value=on(|all| all.retrieval.rerank) change=write(|all, value| all.retrieval.rerank = value) />
+                <TextField id="reranker" label="Reranker" about="Model that reads them; from the next start on." value=text(|all| all.retrieval.reranker.clone())
+                    choices=models(&[JUDGE, "ms-marco-MiniLM-L-6-v2", "embedder"]) change=write(|all, value| all.retrieval.reranker = filled(value)) />
                 <NumberField id="pool" label="Candidates" about="Passages the reranker reads." value=number(|all| f64::from(all.retrieval.pool))
                     default=f64::from(default.pool) bounds=(1.0, 200.0) change=write(|all, value| all.retrieval.pool = value as u32) />
                 <NumberField id="rerank-weight" label="Weight of the reranker" about="0 keeps the fused order, 1 takes the reranker's." value=number(|all| f64::from(all.retrieval.rerank_weight))
@@ -83,6 +100,10 @@ pub fn Answers() -> impl IntoView {
         <section class="card">
             <header class="card-head"><h2>"Checking"</h2></header>
             <div class="card-fields">
+                <TextField id="checker" label="Checker" about="Model that checks every sentence; from the next start on." value=text(|all| all.answer.checker.clone())
+                    choices=models(&[JUDGE, "nli-deberta-v3-base"]) change=write(|all, value| all.answer.checker = filled(value)) />
+                <NumberField id="abstain-below" label="Say nothing below" about="Probability that the documents answer, below which the answer is that they do not say." value=number(|all| f64::from(all.answer.abstain_below))
+                    default=f64::from(default.abstain_below) bounds=(0.0, 1.0) step=0.05 change=write(|all, value| all.answer.abstain_below = value as f32) />
                 <Toggle id="critic" label="Critic" about="A language model checks the answer besides the local check." value=on(|all| all.answer.critic) change=write(|all, value| all.answer.critic = value) />
                 <NumberField id="passes" label="Passes" about="Most tries at one question; a further one searches for what was missing." value=number(|all| f64::from(all.answer.passes))
                     default=f64::from(default.passes) bounds=(1.0, 5.0) change=write(|all, value| all.answer.passes = value as u32) />
