@@ -238,3 +238,55 @@ fn support(model: &Model, encoder: Arc<CrossEncoder>) -> PortResult<Arc<dyn Supp
     };
     Ok(Arc::new(OrtSupport::new(&model.id, encoder, head, form)?))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use adrag_contract::RetrievalSettings;
+
+    #[derive(Deserialize)]
+    struct Learned {
+        sha256: String,
+        bytes: u64,
+        blend: Blend,
+    }
+
+    #[derive(Deserialize)]
+    struct Blend {
+        weight: f32,
+    }
+
+    #[test]
+    fn the_judge_its_card_the_list_of_models_and_the_defaults_agree() {
+        let learned: Learned = toml::from_str(JUDGE_CARD).unwrap();
+        let models = Models::new(std::path::PathBuf::new()).unwrap();
+        let listed = &models.named(JUDGE, &["judge"]).unwrap().files[0];
+        assert_eq!(listed.sha256.as_deref(), Some(learned.sha256.as_str()));
+        assert_eq!(listed.bytes, Some(learned.bytes));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/judge/judge.onnx");
+        whole(&file, &learned.sha256).unwrap();
+        let default = RetrievalSettings::default().rerank_weight;
+        assert!((default - learned.blend.weight).abs() < 1e-6, "{default}");
+        assert!(card().is_ok());
+    }
+
+    #[test]
+    fn what_is_chosen_and_not_there_is_named() {
+        let models = Models::new(std::path::PathBuf::from("/nowhere")).unwrap();
+        let mut settings = Settings::default();
+        settings.retrieval.reranker = "no-such-model".to_owned();
+        let judges = open(&models, &settings, None);
+        assert!(judges.reranker.is_none() && judges.support.is_none());
+        let told: Vec<&str> = judges
+            .problems
+            .iter()
+            .map(|error| error.message.as_str())
+            .collect();
+        assert!(
+            told[0].contains("reranking is off") && told[0].contains("no-such-model"),
+            "{told:?}"
+        );
+        assert!(told[1].contains("word for word"), "{told:?}");
+    }
+}

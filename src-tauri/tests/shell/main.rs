@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod fake_server;
 mod faults;
+mod judge;
 mod library;
 mod program;
 mod usage;

@@ -171,7 +171,9 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
                     format!("{} pointed at nothing", count(*removed_citations)),
                 ));
             }
-            lines.extend(answerable.map(|share| ("Documents answer", format!("{:.0} % probable", share * 100.0))));
+            lines.extend(
+                answerable.map(|share| ("Documents answer", format!("{:.0} % probable", share * 100.0))),
+            );
             lines.extend(prompt_tokens.map(|tokens| ("Tokens read", count(tokens))));
             lines.extend(completion_tokens.map(|tokens| ("Tokens written", count(tokens))));
             lines

@@ -163,11 +163,11 @@ pub(crate) async fn check_answer(
     cancel: &CancellationToken,
 ) -> PortResult<(Vec<Claim>, Grounding)> {
     let passages: Vec<Passage> = passages.iter().map(|text| Passage::of_text(text)).collect();
-    let mut claims = check(answer, &passages);
+    let mut claims = claims_of(answer);
     for claim in claims.iter_mut().filter(|claim| claim.citations.is_empty()) {
         claim.citations = (1..).take(passages.len()).collect();
-        claim.verdict = Verdict::Unverified;
     }
+    settle_verbatim(&mut claims, &passages);
     check_support(model, question, &mut claims, &passages, cancel).await?;
     let grounding = grounding(&claims);
     Ok((claims, grounding))
@@ -228,11 +228,26 @@ fn schema() -> ReplySchema {
 
 /// The sentences of an answer with what can be said of them without a model.
 fn check(text: &str, passages: &[Passage]) -> Vec<Claim> {
-    let found = markers(text);
+    let mut claims = claims_of(text);
+    settle_verbatim(&mut claims, passages);
+    claims
+}
+
+/// Settles the claims that a cited passage says word for word, and those that cite nothing.
+fn settle_verbatim(claims: &mut [Claim], passages: &[Passage]) {
     let normal: Vec<String> = passages
         .iter()
         .map(|passage| normal_form(&passage.text))
         .collect();
+    for claim in claims {
+        claim.verdict = verdict(claim, &normal);
+        claim.support = (claim.verdict == Verdict::Supported).then_some(1.0);
+    }
+}
+
+/// The sentences of an answer that say something, with the numbers they cite.
+fn claims_of(text: &str) -> Vec<Claim> {
+    let found = markers(text);
     let mut claims: Vec<Claim> = Vec::new();
     for span in sentences(text) {
         let inside = found
@@ -268,8 +283,6 @@ fn check(text: &str, passages: &[Passage]) -> Vec<Claim> {
     for claim in &mut claims {
         claim.citations.sort_unstable();
         claim.citations.dedup();
-        claim.verdict = verdict(claim, &normal);
-        claim.support = (claim.verdict == Verdict::Supported).then_some(1.0);
     }
     claims
 }
