@@ -1,10 +1,10 @@
 //! Searching without answering.
 
 use super::{Engine, SearchRequest};
-use crate::answer::{Search, Wanted, pool_of, rerank_pool, search_stores};
+use crate::answer::{Pool, Search, Wanted, pool_of, rerank_pool, search_stores};
 use crate::fuse::reciprocal_rank_fusion;
 use crate::ports::Scope;
-use adrag_contract::{AppError, ErrorCode, Passage, SearchHit, SearchReply};
+use adrag_contract::{AppError, ErrorCode, Passage, RetrievalSettings, SearchHit, SearchReply};
 use tokio_util::sync::CancellationToken;
 
 /// Most hits of one search.
@@ -44,24 +44,10 @@ impl Engine {
         let rerank = request
             .rerank
             .unwrap_or(settings.rerank && request.stores.len() > 1);
-        let passages = match &self.ports.reranker {
-            Some(reranker) if rerank => {
-                let wanted = Wanted {
-                    passages: top,
-                    per_document: usize::MAX,
-                };
-                rerank_pool(
-                    reranker.as_ref(),
-                    question,
-                    &pool,
-                    &settings,
-                    wanted,
-                    |_| {},
-                    &cancel,
-                )
-                .await?
-            }
-            _ => pool.passages,
+        let passages = if rerank {
+            self.reranked(question, pool, &settings, top, &cancel).await?
+        } else {
+            pool.passages
         };
         let single = request.stores.len() == 1;
         let hits = passages
@@ -74,6 +60,42 @@ impl Engine {
             hits,
             took_ms: u64::try_from(took).unwrap_or(u64::MAX),
         })
+    }
+
+    /// The pool in the reranker's order; in fused order, with a word in the log, where it cannot be had.
+    async fn reranked(
+        &self,
+        question: &str,
+        pool: Pool,
+        settings: &RetrievalSettings,
+        top: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Passage>, AppError> {
+        let Some(reranker) = &self.ports.reranker else {
+            tracing::warn!("there is no model that could rerank: fused order");
+            return Ok(pool.passages);
+        };
+        let wanted = Wanted {
+            passages: top,
+            per_document: usize::MAX,
+        };
+        let ordered = rerank_pool(
+            reranker.as_ref(),
+            question,
+            &pool,
+            settings,
+            wanted,
+            |_| {},
+            cancel,
+        );
+        match ordered.await {
+            Ok(passages) => Ok(passages),
+            Err(error) if error.is_cancelled() => Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, "reranking failed: fused order");
+                Ok(pool.passages)
+            }
+        }
     }
 }
 

@@ -111,6 +111,10 @@ fn check(settings: &Settings) -> Result<(), AppError> {
             "the reranker's weight must be 0 to 1",
         ),
         (
+            !(0.0..=1.0).contains(&settings.answer.abstain_below),
+            "the threshold of abstention must be 0 to 1",
+        ),
+        (
             !retrieval.rrf_k.is_finite() || retrieval.rrf_k < 0.0,
             "the fusion constant must not be negative",
         ),
