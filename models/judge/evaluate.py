@@ -1,7 +1,8 @@
 """Measure the judge: `select` on held-out validation questions writes judge.toml, `final` on the measuring sets prints RESULTS.
 
     python evaluate.py select --work WORK_FOLDER [--data DATA_FOLDER]
-    python evaluate.py final  --work WORK_FOLDER [--data DATA_FOLDER]
+    python evaluate.py final  --work WORK_FOLDER [--data DATA_FOLDER] [--model FILE]
+    python evaluate.py speed  --work WORK_FOLDER [--model FILE]
 
 Reranking: the top 30 of RRF(BM25, embedder) in the order of the fused list, of the judge alone and of the blend; nDCG@10 with
 paired bootstrap intervals over seeded query samples. Support: AUROC of hallucinated answers, an answer's score folded from its
@@ -202,7 +203,10 @@ def select(a, scorer: Scorer, dense: Dense) -> None:
             if best is None or value > best[0]:
                 best = (value, form, fold, calibration, calibration_error(sigmoid(calibration[0] * flat + calibration[1]), good))
     _, form, fold, calibration, error = best
-    abstention = abstain(items, weight, lambda pairs: sigmoid(calibration[0] * scorer(pairs)[:, 1] + calibration[1]))
+    asked = candidate_lists(a.data, "xquad/en", dense, lambda q: held_out(q["text"]), 2 * a.queries)
+    for item in asked:
+        item["p"] = sigmoid(slope * scorer([(item["query"], t) for t in item["texts"]])[:, 0] + bias)
+    abstention = abstain(items + asked, weight, lambda pairs: sigmoid(calibration[0] * scorer(pairs)[:, 1] + calibration[1]))
     print(f"chosen: {form}, {fold}; support calibration error {error:.3f}")
     size = a.model.stat().st_size
     (HERE / "judge.toml").write_text(f'''# Manifest of judge.onnx. Probabilities: sigmoid(slope * logit + bias). Written by `evaluate.py select`.
@@ -348,12 +352,36 @@ def final(a, scorer: Scorer, dense: Dense) -> None:
     print("| mean | | " + " | ".join(f"{np.mean(means[n]):.3f} [{spread[n][0]:.2f}, {spread[n][1]:.2f}]" for n in names) + " |")
 
 
+def speed(a, tokenizer) -> None:
+    """Milliseconds of 30 pairs on one thread (median of 15), and the memory of the process that holds nothing but the model."""
+    import resource
+    import time
+
+    import onnxruntime as runtime
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = runtime.InferenceSession(str(a.model), options, providers=["CPUExecutionProvider"])
+    word = "the seal kit of the bilge pump is kept in bin four of the second warehouse and fits every pump of the series "
+    ids = np.array([encode(tokenizer, "in which bin is the seal kit of the pump kept?", word * 12, 160, 96)[0]] * 6, dtype=np.int64)
+    feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": (np.arange(ids.shape[1]) > 13) * np.ones_like(ids)}
+    times = []
+    for _ in range(15):
+        start = time.perf_counter()
+        for _ in range(5):
+            session.run(None, feed)
+        times.append(1000 * (time.perf_counter() - start))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{a.model.name}: {a.model.stat().st_size / 1e6:.1f} MB, 30 pairs of {ids.shape[1]} pieces {np.median(times):.0f} ms, {(after - before) / 1024:.0f} MB of memory")
+
+
 def main() -> None:
     import torch
 
     torch.set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=["select", "final"])
+    parser.add_argument("command", choices=["select", "final", "speed"])
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=data_folder())
     parser.add_argument("--model", type=Path, default=HERE / "judge.onnx")
@@ -363,6 +391,8 @@ def main() -> None:
     parser.add_argument("--version", default="1.0.0")
     a = parser.parse_args()
     tokenizer = load_tokenizer()
+    if a.command == "speed":
+        return speed(a, tokenizer)
     {"select": select, "final": final}[a.command](a, Scorer(a.model, a.work, tokenizer, a.command), Dense(tokenizer, a.work))
 
 

