@@ -142,25 +142,16 @@ type Words = (Arc<dyn Tokenizer>, Option<Arc<dyn Embedder>>);
 /// The embedder and its tokenizer, or what serves without them.
 async fn open_embedder(models: Arc<Models>, around: &mut Surroundings) -> Result<Words, AppError> {
     let opened = blocking(move || {
-        let missing = || {
-            PortError::permanent(
-                ErrorCode::ModelMissing,
-                "the list of models names no embedder for this platform",
-            )
-        };
-        let (runtime, model) = models
-            .default_of("runtime")
-            .zip(models.default_of("embedder"))
-            .ok_or_else(missing)?;
-        let library = models.file(runtime, "").ok_or_else(missing)?;
-        let weights = models.file(model, "model.onnx").ok_or_else(missing)?;
-        let tokenizer = Arc::new(WordPieces::open(&models.path(model, "tokenizer.json"))?);
+        let model = models.default_of("embedder").ok_or_else(|| {
+            PortError::permanent(ErrorCode::ModelMissing, "the list of models names no embedder")
+        })?;
+        let tokenizer = Arc::new(WordPieces::open(&models.whole(model, "tokenizer.json")?)?);
         let embedder = OrtEmbedder::open(
-            &models.path(runtime, &library.name),
-            &models.path(model, &weights.name),
+            &models.runtime()?,
+            &models.whole(model, "*.onnx")?,
             tokenizer.clone(),
             &model.id,
-            weights.sha256.as_deref().unwrap_or("unknown"),
+            model.checksum_of(".onnx").unwrap_or("unknown"),
             model.max_tokens.unwrap_or(256),
         )?;
         Ok((tokenizer, embedder))

@@ -10,9 +10,6 @@ use adrag_contract::{AppError, ErrorCode, JUDGE, Settings};
 use adrag_core::answer::{Abstention, Fold, SentenceReranker};
 use adrag_core::ports::{Embedder, PortError, PortResult, Reranker, SupportModel};
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 const JUDGE_CARD: &str = include_str!("../../../models/judge/judge.toml");
@@ -129,60 +126,10 @@ fn unknown(id: &str) -> PortError {
 }
 
 fn open_encoder(models: &Models, model: &Model) -> PortResult<CrossEncoder> {
-    let missing = |what: &str| {
-        PortError::permanent(
-            ErrorCode::ModelMissing,
-            format!("the list of models names no {what} for this platform"),
-        )
-    };
-    let runtime = models.default_of("runtime").ok_or_else(|| missing("runtime"))?;
-    let library = models.file(runtime, "").ok_or_else(|| missing("runtime"))?;
-    let weights = model
-        .files
-        .iter()
-        .find(|file| file.name.ends_with(".onnx"))
-        .ok_or_else(|| missing("weights"))?;
-    let path = models.path(model, &weights.name);
-    if let Some(expected) = &weights.sha256 {
-        whole(&path, expected)?;
-    }
-    let tokenizer = WordPieces::open(&models.path(model, "tokenizer.json"))?;
+    let tokenizer = WordPieces::open(&models.whole(model, "tokenizer.json")?)?;
+    let weights = models.whole(model, "*.onnx")?;
     let max_tokens = model.max_tokens.unwrap_or(USUAL_TOKENS);
-    CrossEncoder::open(&models.path(runtime, &library.name), &path, tokenizer, max_tokens)
-}
-
-/// Fails when the file is not the one that is meant: a damaged judge would not be noticed by what it says.
-fn whole(path: &Path, expected: &str) -> PortResult<()> {
-    let fault = |what: String| {
-        PortError::permanent(
-            ErrorCode::ModelMissing,
-            format!("the model `{}` {what}", path.display()),
-        )
-        .with_hint("fetch it again: run `cargo xtask setup`")
-    };
-    let mut file = std::fs::File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => fault("is missing".to_owned()),
-        _ => fault(format!("cannot be read: {error}")),
-    })?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) => return Err(fault(format!("cannot be read: {error}"))),
-        }
-    }
-    let found: String = hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    if found == expected {
-        Ok(())
-    } else {
-        Err(fault("is damaged or of another version".to_owned()))
-    }
+    CrossEncoder::open(&models.runtime()?, &weights, tokenizer, max_tokens)
 }
 
 fn reranker(model: &Model, encoder: Arc<CrossEncoder>) -> PortResult<Arc<dyn Reranker>> {
@@ -264,8 +211,8 @@ mod tests {
         let listed = &models.named(JUDGE, &["judge"]).unwrap().files[0];
         assert_eq!(listed.sha256.as_deref(), Some(learned.sha256.as_str()));
         assert_eq!(listed.bytes, Some(learned.bytes));
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/judge/judge.onnx");
-        whole(&file, &learned.sha256).unwrap();
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/judge/judge.onnx");
+        assert_eq!(crate::models::sha256(&file).unwrap(), learned.sha256);
         let default = RetrievalSettings::default().rerank_weight;
         assert!((default - learned.blend.weight).abs() < 1e-6, "{default}");
         assert!(card().is_ok());

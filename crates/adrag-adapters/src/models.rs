@@ -3,8 +3,13 @@
 //! The set-up fetches them; the program only looks. A file lies at `<models>/<id>/<name>`.
 
 use adrag_contract::{AppError, ErrorCode, ModelStatus};
+use adrag_core::ports::{PortError, PortResult};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const MANIFEST: &str = include_str!("../../../models/manifest.toml");
 
@@ -36,6 +41,14 @@ pub(crate) struct ModelFile {
     pub sha256: Option<String>,
 }
 
+impl Model {
+    /// Checksum of the file whose name ends so.
+    pub fn checksum_of(&self, end: &str) -> Option<&str> {
+        let file = self.files.iter().find(|file| file.name.ends_with(end))?;
+        file.sha256.as_deref()
+    }
+}
+
 #[derive(Deserialize)]
 struct Manifest {
     #[serde(rename = "model")]
@@ -46,6 +59,8 @@ struct Manifest {
 pub(crate) struct Models {
     folder: PathBuf,
     models: Vec<Model>,
+    /// Files whose content was compared with its checksum since the program started.
+    checked: Mutex<HashSet<PathBuf>>,
 }
 
 impl Models {
@@ -63,6 +78,7 @@ impl Models {
         Ok(Self {
             folder,
             models: manifest.models,
+            checked: Mutex::default(),
         })
     }
 
@@ -80,19 +96,66 @@ impl Models {
             .find(|model| model.id == id && roles.contains(&model.role.as_str()))
     }
 
-    /// Path of a file of a model.
-    pub fn path(&self, model: &Model, name: &str) -> PathBuf {
-        self.folder.join(&model.id).join(name)
-    }
-
-    /// The file of this platform with that start of its name.
-    pub fn file<'a>(&self, model: &'a Model, name: &str) -> Option<&'a ModelFile> {
+    /// The file of this platform with that name; `*` stands for any beginning.
+    fn file<'a>(&self, model: &'a Model, name: &str) -> Option<&'a ModelFile> {
         let here = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        let fits = |file: &&ModelFile| match name.strip_prefix('*') {
+            Some(end) => file.name.ends_with(end),
+            None => file.name == name,
+        };
         model
             .files
             .iter()
             .filter(|file| file.platform.as_ref().is_none_or(|platform| *platform == here))
-            .find(|file| file.name.starts_with(name))
+            .find(fits)
+    }
+
+    fn path(&self, model: &Model, name: &str) -> PathBuf {
+        self.folder.join(&model.id).join(name)
+    }
+
+    /// The runtime's library, checked.
+    ///
+    /// # Errors
+    /// When there is none for this platform, or it is missing or damaged.
+    pub fn runtime(&self) -> PortResult<PathBuf> {
+        let runtime = self.default_of("runtime").ok_or_else(|| unlisted("runtime"))?;
+        self.whole(runtime, "*")
+    }
+
+    /// Path of a file of a model, once its content is known to be the one that is meant: a damaged model would not be
+    /// noticed by what it says.
+    ///
+    /// # Errors
+    /// When the list names no such file for this platform, or it is missing or damaged.
+    pub fn whole(&self, model: &Model, name: &str) -> PortResult<PathBuf> {
+        let listed = self.file(model, name).ok_or_else(|| unlisted(&model.id))?;
+        let path = self.path(model, &listed.name);
+        let fault = |what: String| {
+            PortError::permanent(
+                ErrorCode::ModelMissing,
+                format!("the model file `{}` {what}", path.display()),
+            )
+            .with_hint("fetch it again: run `cargo xtask setup`")
+        };
+        if let Some(fault_found) = fault_of(&path, listed) {
+            return Err(fault(fault_found));
+        }
+        let known = {
+            let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            checked.contains(&path)
+        };
+        if let Some(expected) = &listed.sha256
+            && !known
+        {
+            let found = sha256(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
+            if found != *expected {
+                return Err(fault("is damaged or of another version".to_owned()));
+            }
+            let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            checked.insert(path.clone());
+        }
+        Ok(path)
     }
 
     /// How the default models stand, and what is wrong with them.
@@ -104,7 +167,7 @@ impl Models {
                     .is_some_and(|own| own.platform == file.platform)
             }) {
                 let path = self.path(model, &file.name);
-                let fault = fault(&path, file);
+                let fault = fault_of(&path, file);
                 statuses.push(ModelStatus {
                     role: model.role.clone(),
                     name: format!("{}/{}", model.id, file.name),
@@ -121,7 +184,33 @@ impl Models {
     }
 }
 
-fn fault(path: &Path, file: &ModelFile) -> Option<String> {
+fn unlisted(what: &str) -> PortError {
+    PortError::permanent(
+        ErrorCode::ModelMissing,
+        format!("the list of models names no file of `{what}` for this platform"),
+    )
+}
+
+/// SHA-256 of a file, lower-case hexadecimal.
+pub(crate) fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+    Ok(hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// What is wrong with a file at a glance.
+fn fault_of(path: &Path, file: &ModelFile) -> Option<String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some("is missing".to_owned()),
         Err(error) => Some(format!("cannot be read: {error}")),

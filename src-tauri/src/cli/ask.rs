@@ -9,8 +9,8 @@ use super::run::follow;
 use super::search::indent;
 use crate::events::subscribe;
 use adrag_contract::{
-    Answer, AppError, AskRequest, Citation, DocumentId, Event, Grounding, RowStatus, RunEvent, RunOutcome,
-    RunView, Turn,
+    Answer, AppError, AskRequest, Citation, Claim, DocumentId, Event, Grounding, RowStatus, RunEvent,
+    RunOutcome, RunView, Turn, Verdict,
 };
 use adrag_core::Engine;
 use serde::Serialize;
@@ -202,7 +202,28 @@ fn print(answer: &Answer, output: &Output) -> Result<(), Stop> {
     if let Some(remark) = remark(answer) {
         output.note(remark);
     }
+    for claim in &answer.claims {
+        if let Some(doubt) = doubt(claim) {
+            output.note(&doubt);
+        }
+    }
     Ok(())
+}
+
+/// What is wrong with a sentence, if anything.
+fn doubt(claim: &Claim) -> Option<String> {
+    let verdict = match claim.verdict {
+        Verdict::Supported => return None,
+        Verdict::Partly => "supported in part",
+        Verdict::Unsupported => "not supported",
+        Verdict::Uncited => "cites nothing",
+        Verdict::Unverified => "not checked",
+    };
+    let share = claim
+        .support
+        .map(|share| format!(" ({:.0} %)", share * 100.0))
+        .unwrap_or_default();
+    Some(format!("- {verdict}{share}: {}", claim.sentence))
 }
 
 fn remark(answer: &Answer) -> Option<&'static str> {
@@ -250,6 +271,22 @@ mod tests {
             broken_off: None,
             took_ms: 12,
         }
+    }
+
+    #[test]
+    fn a_doubted_sentence_is_told_with_its_probability() {
+        let claim = |verdict, support| Claim {
+            sentence: "It leaks.".to_owned(),
+            span: (0, 9),
+            verdict,
+            support,
+            citations: vec![1],
+        };
+        assert_eq!(doubt(&claim(Verdict::Supported, Some(0.9))), None);
+        let told = doubt(&claim(Verdict::Partly, Some(0.31)));
+        assert_eq!(told.as_deref(), Some("- supported in part (31 %): It leaks."));
+        let told = doubt(&claim(Verdict::Uncited, None));
+        assert_eq!(told.as_deref(), Some("- cites nothing: It leaks."));
     }
 
     #[test]

@@ -1,15 +1,21 @@
 //! `cargo xtask battery`: faults put into the real program on purpose, and a count of what was lost by them.
 //!
-//! `B1` kills the program at random moments while it takes documents in. After each kill the next start must find
-//! every document absent or complete in all stores, and what was complete before must still be.
+//! One module a fault. After each fault the next start must find every document absent or complete in all stores, and
+//! what was complete before must still be. A row prints how many faults were injected and what was lost, and fails when
+//! anything was.
 
+mod cancel;
 mod corpus;
+mod corrupt;
 mod invariant;
+mod kill;
+mod models;
+mod resume;
+mod twice;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -20,16 +26,13 @@ use crate::{app, report};
 use corpus::Corpus;
 
 const DOCUMENTS: usize = 30;
-/// The moments of the kills, in milliseconds: from just after the start to the end of an undisturbed run.
-const EARLIEST: u64 = 5;
-const LATEST: u64 = 30_000;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Which fault
-    #[arg(value_enum, ignore_case = true, default_value_t = Fault::B1)]
-    fault: Fault,
-    /// How often
+    /// Which faults; none means all
+    #[arg(value_enum, ignore_case = true)]
+    faults: Vec<Fault>,
+    /// How often each
     #[arg(long, default_value_t = 10)]
     rounds: usize,
     /// Repeats the moments of an earlier run
@@ -40,113 +43,114 @@ pub struct Options {
     program: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Fault {
     /// kill -9 while documents are taken in
     #[value(name = "B1")]
     B1,
+    /// A stop while documents are taken in
+    #[value(name = "B4")]
+    B4,
+    /// kill -9, then the same again: nothing is embedded twice
+    #[value(name = "B5")]
+    B5,
+    /// Files of the data folder cut, changed or gone
+    #[value(name = "B8")]
+    B8,
+    /// A second program on the same data folder
+    #[value(name = "B9")]
+    B9,
+    /// Model files missing, cut or changed
+    #[value(name = "B11")]
+    B11,
+}
+
+/// One row of the battery at work.
+struct Row<'a> {
+    program: &'a Path,
+    work: &'a Path,
+    rounds: usize,
+    chance: Chance,
+}
+
+/// What a row came to.
+#[derive(Default)]
+struct Tally {
+    injected: usize,
+    losses: Vec<String>,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let program = app::choose(workspace, options.program.as_deref())?;
-    match options.fault {
-        Fault::B1 => kill_while_ingesting(&program, options),
-    }
-}
-
-fn kill_while_ingesting(program: &Path, options: &Options) -> Result<()> {
-    let work = tempfile::Builder::new()
-        .prefix("adrag-battery-")
-        .tempdir()
-        .context("no temporary folder")?;
-    let data = work.path().join("data");
+    let faults = if options.faults.is_empty() {
+        Fault::value_variants()
+    } else {
+        &options.faults
+    };
     let seed = options.seed.unwrap_or_else(clock_seed);
-    let mut chance = Chance(seed | 1);
-    let latest = measure_undisturbed(program, work.path())?.clamp(EARLIEST * 10, LATEST);
-    report::step(format!("seed {seed}, kills between {EARLIEST} and {latest} ms"));
-    let mut corpora = Vec::new();
-    let mut ready = BTreeSet::new();
-    let (mut kills, mut losses) = (0, Vec::new());
-    for round in 0..options.rounds {
-        let corpus = Corpus::write(work.path(), round, DOCUMENTS)?;
-        let moment = chance.between(EARLIEST, latest);
-        let killed = ingest_and_kill(program, &data, &corpus, Duration::from_millis(moment))?;
-        corpora.push(corpus);
-        kills += usize::from(killed);
-        let doctor = app::ask(program, &data, &["doctor"])?.last;
-        let documents = app::ask(program, &data, &["documents"])?.accepted()?;
-        let faults = invariant::check(&documents, &doctor, &ready);
-        let how = if killed {
-            format!("killed after {moment} ms")
-        } else {
-            "ended before the kill".to_owned()
+    let mut lost = 0;
+    for fault in faults {
+        let work = tempfile::Builder::new()
+            .prefix("adrag-battery-")
+            .tempdir()
+            .context("no temporary folder")?;
+        let row = Row {
+            program: &program,
+            work: work.path(),
+            rounds: options.rounds,
+            chance: Chance(seed | 1),
         };
-        ready = invariant::ready_paths(&documents);
+        report::step(format!("{fault:?}, seed {seed}"));
+        let tally = match fault {
+            Fault::B1 => kill::run(row),
+            Fault::B4 => cancel::run(row),
+            Fault::B5 => resume::run(row),
+            Fault::B8 => corrupt::run(row),
+            Fault::B9 => twice::run(row),
+            Fault::B11 => models::run(row),
+        }?;
         println!(
-            "round {:>3}: {how}, {} ready, {}",
-            round + 1,
-            ready.len(),
-            verdict(&faults)
+            "{fault:?}: {} faults injected, {} losses",
+            tally.injected,
+            tally.losses.len()
         );
-        losses.extend(
-            faults
-                .into_iter()
-                .map(|fault| format!("round {}: {fault}", round + 1)),
-        );
+        for loss in &tally.losses {
+            println!("  {loss}");
+        }
+        lost += tally.losses.len();
     }
-    losses.extend(finish(program, &data, &corpora)?);
-    println!("faults injected: {kills}, losses: {}", losses.len());
-    for loss in &losses {
-        println!("  {loss}");
-    }
-    if !losses.is_empty() {
-        bail!("{} losses after {kills} kills (seed {seed})", losses.len());
+    if lost > 0 {
+        bail!("{lost} losses (seed {seed})");
     }
     Ok(())
 }
 
-/// How long the program needs for one corpus when nobody kills it, in milliseconds.
-fn measure_undisturbed(program: &Path, work: &Path) -> Result<u64> {
-    let corpus = Corpus::write(work, usize::MAX, DOCUMENTS)?;
-    let start = Instant::now();
-    app::ask(
-        program,
-        &work.join("undisturbed"),
-        &["ingest", &corpus.folder.to_string_lossy()],
-    )?
-    .accepted()?;
-    Ok(u64::try_from(start.elapsed().as_millis()).unwrap_or(LATEST))
-}
-
-/// Whether the program was still at work when it was killed.
-fn ingest_and_kill(program: &Path, data: &Path, corpus: &Corpus, after: Duration) -> Result<bool> {
-    let mut child = app::call(
-        program,
-        data,
-        &["ingest", &corpus.folder.to_string_lossy(), "--json"],
-    )
-    .stdout(Stdio::null())
-    .stderr(Stdio::null())
-    .spawn()
-    .context("the program could not be started")?;
-    std::thread::sleep(after);
-    let running = child
-        .try_wait()
-        .context("the program cannot be watched")?
-        .is_none();
-    if running {
-        child.kill().context("the program could not be killed")?;
+impl Row<'_> {
+    fn data(&self) -> PathBuf {
+        self.work.join("data")
     }
-    child.wait().context("the program did not end")?;
-    Ok(running)
+
+    /// Takes a corpus in, undisturbed.
+    fn ingest(&self, data: &Path, corpus: &Corpus) -> Result<Value> {
+        app::ask(self.program, data, &["ingest", &corpus.folder.to_string_lossy()])?.accepted()
+    }
+
+    /// What is wrong with a data folder after a start, and which documents are ready.
+    fn look(&self, data: &Path, before: &BTreeSet<String>) -> Result<(Vec<String>, BTreeSet<String>)> {
+        let doctor = app::ask(self.program, data, &["doctor"])?.last;
+        let documents = app::ask(self.program, data, &["documents"])?.accepted()?;
+        let faults = invariant::check(&documents, &doctor, before);
+        Ok((faults, invariant::ready_paths(&documents)))
+    }
 }
 
 /// Everything once more, undisturbed: every document must be ready, and found by the word only it has.
-fn finish(program: &Path, data: &Path, corpora: &[Corpus]) -> Result<Vec<String>> {
+fn finish(row: &Row, data: &Path, corpora: &[Corpus]) -> Result<Vec<String>> {
+    let program = row.program;
     report::step("taking everything in, undisturbed");
     let mut losses = Vec::new();
     for corpus in corpora {
-        app::ask(program, data, &["ingest", &corpus.folder.to_string_lossy()])?.accepted()?;
+        row.ingest(data, corpus)?;
     }
     let documents = app::ask(program, data, &["documents"])?.accepted()?;
     let doctor = app::ask(program, data, &["doctor"])?.last;
@@ -198,6 +202,10 @@ fn clock_seed() -> u64 {
 struct Chance(u64);
 
 impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.between(0, bound.saturating_sub(1) as u64) as usize
+    }
+
     fn between(&mut self, least: u64, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -49,8 +49,10 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
     if let Some(reranker) = &desk.ports.reranker {
         let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
         let scores = reranker.score(&plan.question, &texts, &desk.run.cancel).await?;
+        // Scores of one call are comparable, those of two rerankers are not: the best sentence counts as 1.
+        let most = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         for (unit, score) in units.iter_mut().zip(scores) {
-            unit.near = score;
+            unit.near = score / most;
         }
     }
     let mut chosen = choose(&units, &asked, desk.settings.answer.quotes as usize);
