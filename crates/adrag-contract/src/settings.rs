@@ -211,7 +211,7 @@ impl Default for RetrievalSettings {
             keep: 6,
             per_document: 3,
             rerank: true,
-            rerank_weight: 0.5,
+            rerank_weight: 0.15,
             store_timeout_ms: 10_000,
             vector: true,
             keyword: true,
