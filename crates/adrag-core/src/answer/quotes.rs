@@ -2,9 +2,10 @@
 
 use super::Desk;
 use super::abstain::subject_words;
+use super::scorer::SentenceReranker;
 use super::types::{Context, Plan};
 use crate::cite::escape;
-use crate::ports::PortResult;
+use crate::ports::{PortResult, Reranker};
 use crate::sentence::{sentences, units};
 use std::collections::HashSet;
 
@@ -46,14 +47,10 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
             });
         }
     }
-    if let Some(reranker) = &desk.ports.reranker {
-        let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
-        let scores = reranker.score(&plan.question, &texts, &desk.run.cancel).await?;
-        // Scores of one call are comparable, those of two rerankers are not: the best sentence counts as 1.
-        let most = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        for (unit, score) in units.iter_mut().zip(scores) {
-            unit.near = score / most;
-        }
+    let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
+    let nearness = nearness(desk, &plan.question, &texts).await?;
+    for (unit, near) in units.iter_mut().zip(nearness) {
+        unit.near = near;
     }
     let mut chosen = choose(&units, &asked, desk.settings.answer.quotes as usize);
     chosen.sort_by_key(|at| (units[*at].passage, units[*at].start));
@@ -62,6 +59,20 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
         .map(|at| cited(&units[at].text, units[at].passage + 1))
         .collect();
     Ok((!quotes.is_empty()).then(|| quotes.join("\n\n")))
+}
+
+/// How near each text is to the question, 0 to 1: by the embedder, which was taught paraphrases of single sentences; by
+/// the reranker where there is none.
+async fn nearness(desk: Desk<'_>, question: &str, texts: &[String]) -> PortResult<Vec<f32>> {
+    let cancel = &desk.run.cancel;
+    match (&desk.ports.embedder, &desk.ports.reranker) {
+        (Some(embedder), _) => {
+            let by_meaning = SentenceReranker::new(embedder.clone());
+            by_meaning.score(question, texts, cancel).await
+        }
+        (None, Some(reranker)) => reranker.score(question, texts, cancel).await,
+        (None, None) => Ok(vec![0.0; texts.len()]),
+    }
 }
 
 /// Every sentence with its citation.
