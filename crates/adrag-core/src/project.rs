@@ -6,6 +6,7 @@ use crate::ports::{
     Chunk, DocumentKey, EmbedRole, Embedder, GraphChunk, KeywordChunk, PortError, PortResult, VectorPoint,
 };
 use adrag_contract::{CollectionName, DocumentId, ErrorCode};
+use std::collections::{HashMap, HashSet};
 use tokio_util::sync::CancellationToken;
 
 /// Texts embedded between two looks at the cancel button; the embedder batches by tokens itself.
@@ -118,4 +119,29 @@ pub(crate) async fn remove_marked(ports: &Ports, documents: &[DocumentId]) -> Po
     }
     flush(ports).await?;
     ports.catalog.remove(documents).await
+}
+
+/// Cleans the stores of documents that were deleted a while ago. Those that are still marked leave the catalogue too; of
+/// one that was added again meanwhile stays what is published now.
+pub(crate) async fn clean_deleted(ports: &Ports, documents: &[DocumentId]) -> PortResult<()> {
+    let marked: HashSet<DocumentId> = ports.catalog.deleting().await?.into_iter().collect();
+    let (gone, back): (Vec<DocumentId>, Vec<DocumentId>) = documents
+        .iter()
+        .cloned()
+        .partition(|document| marked.contains(document));
+    remove_marked(ports, &gone).await?;
+    if back.is_empty() {
+        return Ok(());
+    }
+    let published: HashMap<DocumentId, u64> = ports
+        .catalog
+        .published()
+        .await?
+        .into_iter()
+        .map(|held| (held.key.document, held.key.generation))
+        .collect();
+    for document in &back {
+        forget(ports, document, published.get(document).copied()).await?;
+    }
+    flush(ports).await
 }

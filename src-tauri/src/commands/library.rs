@@ -3,8 +3,8 @@
 use super::Reach;
 use crate::desktop;
 use adrag_contract::{
-    AddFilesRequest, AppError, CollectionInfo, CollectionName, DocumentId, DocumentInfo, ErrorCode,
-    PassageView, ReadPassageRequest, RunId,
+    AddFilesRequest, AppError, CollectionInfo, CollectionName, Deletion, DeletionId, DocumentId,
+    DocumentInfo, ErrorCode, PassageView, ReadPassageRequest, RunId,
 };
 use std::path::{Path, PathBuf};
 
@@ -56,17 +56,21 @@ pub async fn list_collections(reach: Reach, (): ()) -> Result<Vec<CollectionInfo
     reach.session.engine().await?.list_collections().await
 }
 
-pub async fn delete_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<(), AppError> {
-    reach.session.engine().await?.delete_documents(&documents).await
+pub async fn delete_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<Deletion, AppError> {
+    reach.session.engine().await?.discard_documents(&documents).await
 }
 
-pub async fn clear_documents(reach: Reach, collection: Option<CollectionName>) -> Result<u64, AppError> {
+pub async fn clear_documents(reach: Reach, collection: Option<CollectionName>) -> Result<Deletion, AppError> {
     reach
         .session
         .engine()
         .await?
-        .clear_documents(collection.as_ref())
+        .discard_collection(collection.as_ref())
         .await
+}
+
+pub async fn undo_delete(reach: Reach, deletion: DeletionId) -> Result<u64, AppError> {
+    reach.session.engine().await?.undo_delete(&deletion).await
 }
 
 pub async fn read_passage(reach: Reach, request: ReadPassageRequest) -> Result<PassageView, AppError> {

@@ -99,7 +99,7 @@ impl Window {
 fn request(command: &str) -> Value {
     match command {
         "ask" => json!({ "question": "q" }),
-        "cancel_run" | "run_snapshot" | "retry_document" | "open_document" => json!("id"),
+        "cancel_run" | "run_snapshot" | "retry_document" | "open_document" | "undo_delete" => json!("id"),
         "open_link" => json!("https://example.org/"),
         "add_files" => json!({ "paths": ["/a"], "collection": "default" }),
         "delete_documents" => json!(["id"]),

@@ -83,6 +83,7 @@ const SHORTCUTS: &[(&str, &[(&str, &str)])] = &[
             ("Ctrl 1 2 3", "Chat, Library, Settings"),
             ("Ctrl O", "Add files"),
             ("Ctrl N", "New question"),
+            ("Ctrl Z", "Undo the latest deletion"),
             ("?", "This sheet"),
             ("Esc", "Stop or close"),
         ],
@@ -182,6 +183,9 @@ fn notice_view(notice: Notice) -> impl IntoView {
                 <p>{said(&notice.text)}</p>
                 {notice.hint.map(|hint| view! { <p class="quiet">{said(&hint)}</p> })}
             </div>
+            {notice.step.map(|step| view! {
+                <button class="button" data-testid="notice-step" on:click=move |_| app.notices.take_step(id, &step)>{step.word}</button>
+            })}
             <button class="button quiet square" aria-label="Close" on:click=move |_| app.notices.close(id)><Icon glyph=Glyph::Close /></button>
         </div>
     }

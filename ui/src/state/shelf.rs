@@ -1,12 +1,12 @@
 //! The documents: their list, what is chosen of it, and the commands that change it.
 
 use super::library::{Sort, StateFilter};
-use super::notices::Notices;
+use super::notices::{Notices, Step};
 use crate::bridge;
 use adrag_contract::{
     AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo,
-    CollectionName, DeleteDocuments, DocumentId, DocumentInfo, ListCollections, ListDocuments, OpenDocument,
-    PickFiles, RetryDocument, RunId,
+    CollectionName, DeleteDocuments, Deletion, DeletionId, DocumentId, DocumentInfo, ListCollections,
+    ListDocuments, OpenDocument, PickFiles, RetryDocument, RunId, UndoDelete,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -133,38 +133,47 @@ impl Shelf {
         });
     }
 
-    /// Removes documents.
+    /// Removes documents; the notice offers to undo it.
     pub fn delete(self, documents: Vec<DocumentId>) {
         spawn_local(async move {
-            let told = match documents.len() {
-                1 => "Document deleted".to_owned(),
-                count => format!("{count} documents deleted"),
-            };
-            if self
-                .notices
-                .report(bridge::call::<DeleteDocuments>(&documents).await)
-                .is_some()
-            {
-                self.notices.tell(told);
-            }
-            self.refresh();
+            self.deleted(bridge::call::<DeleteDocuments>(&documents).await);
         });
     }
 
-    /// Removes all documents of the collection shown, or of all.
+    /// Removes all documents of the collection shown, or of all, in the same way.
     pub fn clear(self) {
         let collection = self.collection.get_untracked();
         spawn_local(async move {
-            if let Some(count) = self
-                .notices
-                .report(bridge::call::<ClearDocuments>(&collection).await)
-            {
+            if self.deleted(bridge::call::<ClearDocuments>(&collection).await) {
+                self.collection.set(None);
+            }
+        });
+    }
+
+    fn deleted(self, result: Result<Deletion, AppError>) -> bool {
+        let deletion = self.notices.report(result);
+        let is_done = deletion.is_some();
+        if let Some(deletion) = deletion {
+            let told = super::format::counted(deletion.documents, "document deleted", "documents deleted");
+            let id = deletion.id;
+            let step = Step {
+                word: "Undo",
+                action: Callback::new(move |()| self.undo(id.clone())),
+            };
+            self.notices.offer(told, step, deletion.undo_for_ms);
+        }
+        self.refresh();
+        is_done
+    }
+
+    fn undo(self, deletion: DeletionId) {
+        spawn_local(async move {
+            if let Some(count) = self.notices.report(bridge::call::<UndoDelete>(&deletion).await) {
                 self.notices.tell(super::format::counted(
                     count,
-                    "document deleted",
-                    "documents deleted",
+                    "document is back",
+                    "documents are back",
                 ));
-                self.collection.set(None);
             }
             self.refresh();
         });

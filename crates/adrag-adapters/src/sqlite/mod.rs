@@ -159,6 +159,11 @@ impl Catalog for SqliteCatalog {
             .await
     }
 
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>> {
+        let documents = documents.to_vec();
+        self.write(move |tx| lifecycle::restore(tx, &documents)).await
+    }
+
     async fn deleting(&self) -> PortResult<Vec<DocumentId>> {
         self.read(reading::deleting).await
     }

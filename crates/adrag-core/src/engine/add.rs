@@ -56,22 +56,30 @@ impl Engine {
     /// When the catalogue cannot be read.
     pub async fn resume(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
         let unfinished = self.ports.catalog.unfinished().await?;
-        let mut collections: Vec<CollectionName> = Vec::new();
-        for document in &unfinished {
-            if !collections.contains(&document.collection) {
-                collections.push(document.collection.clone());
+        Ok(self.start_by_collection(
+            unfinished
+                .into_iter()
+                .map(|document| (document.collection, document.path)),
+        ))
+    }
+
+    /// One run a collection, of which the last is returned.
+    pub(super) fn start_by_collection(
+        self: &Arc<Self>,
+        files: impl IntoIterator<Item = (CollectionName, String)>,
+    ) -> Option<RunId> {
+        let mut by_collection: Vec<(CollectionName, Vec<String>)> = Vec::new();
+        for (collection, path) in files {
+            match by_collection.iter_mut().find(|(known, _)| *known == collection) {
+                Some((_, paths)) => paths.push(path),
+                None => by_collection.push((collection, vec![path])),
             }
         }
         let mut last = None;
-        for collection in collections {
-            let files = unfinished
-                .iter()
-                .filter(|document| document.collection == collection)
-                .map(|document| document.path.clone())
-                .collect();
-            last = Some(self.start(files, collection));
+        for (collection, paths) in by_collection {
+            last = Some(self.start(paths, collection));
         }
-        Ok(last)
+        last
     }
 
     /// Tries a document again.

@@ -5,6 +5,7 @@
 mod add;
 mod ask;
 mod check;
+mod deletion;
 mod library;
 mod ports;
 mod runs;
@@ -12,13 +13,16 @@ mod search;
 mod status;
 
 pub use check::{CheckReply, CheckRequest};
+pub use deletion::UNDO_FOR;
 pub use ports::{ExtractReport, Ports, SearchRequest, Surroundings};
 
 use crate::ports::PortError;
 use crate::reconcile::reconcile;
 use adrag_contract::{AppError, DocumentReport, Event, RunEvent, RunId, RunOutcome, RunSummary, Settings};
+use deletion::Deletions;
 use runs::Runs;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tokio_util::sync::CancellationToken;
 
 /// Runs listed at once.
 const LISTED_RUNS: usize = 200;
@@ -34,6 +38,9 @@ pub struct Engine {
     runs: Arc<Runs>,
     /// One ingestion at a time; the others wait their turn.
     ingesting: tokio::sync::Mutex<()>,
+    deletions: Deletions,
+    /// Ends what waits in the background.
+    closing: CancellationToken,
 }
 
 impl Engine {
@@ -63,6 +70,8 @@ impl Engine {
             settings: RwLock::new(settings),
             runs: Arc::new(Runs::default()),
             ingesting: tokio::sync::Mutex::new(()),
+            deletions: Deletions::default(),
+            closing: CancellationToken::new(),
         }))
     }
 
@@ -124,9 +133,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends all runs, flushes the stores, stops our servers and lets go of the data folder. Call it before the program ends.
+    /// Ends all runs, flushes the stores, stops our servers and lets go of the data folder. Call it before the program
+    /// ends. Deletions that could still be undone are finished by the next start.
     pub async fn close(&self) {
+        self.closing.cancel();
         self.runs.cancel_all().await;
+        // A cleaning of the stores that has begun is let end.
+        let _turn = self.ingesting.lock().await;
         self.ports.engines.close().await;
         if let Err(error) = crate::project::flush(&self.ports).await {
             tracing::error!(%error, "flushing the stores failed; the next start mends it");

@@ -121,6 +121,11 @@ pub trait Catalog: Send + Sync {
     /// Moves documents to `Deleting`: from now on no search sees them. Unknown ids are ignored.
     async fn mark_deleting(&self, documents: &[DocumentId]) -> PortResult<()>;
 
+    /// Takes documents out of `Deleting`: what they had published counts again as it was. One that had nothing
+    /// published is `Failed`, for the reason known or because it was not finished. Documents that are not in `Deleting`
+    /// are ignored; the others are returned.
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>>;
+
     /// Documents in `Deleting`.
     async fn deleting(&self) -> PortResult<Vec<DocumentId>>;
 

@@ -4,6 +4,7 @@ mod conformance;
 mod fake_state;
 mod kept;
 mod made;
+mod undo;
 
 pub use conformance::{conformance, content, file};
 
@@ -88,6 +89,10 @@ impl Catalog for FakeCatalog {
             state.mark_deleting(documents);
             Ok(())
         })
+    }
+
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>> {
+        self.with(|state| Ok(state.restore(documents)))
     }
 
     async fn deleting(&self) -> PortResult<Vec<DocumentId>> {

@@ -29,6 +29,7 @@ pub struct Bench {
     pub catalog: Arc<FakeCatalog>,
     pub model: Arc<FakeChatModel>,
     pub support: Arc<FakeSupport>,
+    pub clock: Arc<FakeClock>,
     ports: Ports,
 }
 
@@ -46,6 +47,7 @@ impl Bench {
         let graph = Arc::new(FakeEntityGraph::new());
         let catalog = Arc::new(FakeCatalog::new());
         let support = Arc::new(FakeSupport::default());
+        let clock = Arc::new(FakeClock::default());
         let model = Arc::new(FakeChatModel::new(replies));
         let ports = Ports {
             parser: parser.clone(),
@@ -61,7 +63,7 @@ impl Bench {
             catalog: catalog.clone(),
             engines: Arc::new(FakeEngines::new(model.clone() as Arc<dyn ChatModel>)),
             keys: Arc::new(FakeKeyStore::default()),
-            clock: Arc::new(FakeClock::default()),
+            clock: clock.clone(),
         };
         Self {
             engine: Engine::open(ports.clone(), Surroundings::default())
@@ -75,6 +77,7 @@ impl Bench {
             catalog,
             model,
             support,
+            clock,
             ports,
         }
     }
@@ -127,6 +130,17 @@ impl Bench {
         let events = self.engine.run_snapshot(run).await.unwrap();
         assert_well_formed(&events);
         events
+    }
+
+    /// Waits until something in the background has come about.
+    pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+        for _ in 0..100_000 {
+            if holds(self).await {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("it never came about that {what}");
     }
 
     pub async fn finds(&self, words: &str) -> bool {

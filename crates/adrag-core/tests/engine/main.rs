@@ -3,5 +3,6 @@
 
 mod ask;
 mod bench;
+mod delete;
 mod ingest;
 mod recover;

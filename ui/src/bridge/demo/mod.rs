@@ -7,10 +7,10 @@ mod script;
 
 use super::dom;
 use adrag_contract::{
-    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, DoctorReport, DocumentId, DocumentInfo,
-    DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName, KeyStatus, ModelStatus,
-    PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest, Settings, StoreCounts,
-    Theme, VectorCount,
+    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, Deletion, DeletionId, DoctorReport,
+    DocumentId, DocumentInfo, DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName,
+    KeyStatus, ModelStatus, PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest,
+    Settings, StoreCounts, Theme, VectorCount,
 };
 use documents::{SAMPLES, sample};
 use script::Beat;
@@ -24,6 +24,8 @@ type Listener = Rc<dyn Fn(RunEvent)>;
 #[derive(Default)]
 struct Stage {
     documents: Vec<DocumentInfo>,
+    deleted: BTreeMap<String, Vec<DocumentInfo>>,
+    deletions: u64,
     logs: BTreeMap<String, Vec<RunEvent>>,
     summaries: Vec<RunSummary>,
     cancelled: Vec<String>,
@@ -105,12 +107,15 @@ impl Demo {
             "list_collections" => write(&stage.collections()),
             "delete_documents" => {
                 let ids: Vec<DocumentId> = read(request)?;
-                stage.documents.retain(|document| !ids.contains(&document.id));
-                Ok(Value::Null)
+                write(&stage.delete(|document| ids.contains(&document.id)))
             }
-            "clear_documents" => {
-                let count = stage.documents.len();
-                stage.documents.clear();
+            "clear_documents" => write(&stage.delete(|_| true)),
+            "undo_delete" => {
+                let id: DeletionId = read(request)?;
+                let deleted = stage.deleted.remove(id.as_str());
+                let deleted = deleted.ok_or_else(|| gone("this deletion"))?;
+                let count = deleted.len();
+                stage.documents.extend(deleted);
                 write(&count)
             }
             "read_passage" => write(&stage.passage(&read(request)?)?),
@@ -223,6 +228,22 @@ impl Stage {
         match self.documents.iter_mut().find(|document| document.id == *id) {
             Some(present) => *present = info,
             None => self.documents.push(info),
+        }
+    }
+
+    fn delete(&mut self, is_meant: impl Fn(&DocumentInfo) -> bool) -> Deletion {
+        let (deleted, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.documents)
+            .into_iter()
+            .partition(is_meant);
+        self.documents = kept;
+        self.deletions += 1;
+        let id = format!("deletion-{}", self.deletions);
+        let documents = deleted.len() as u64;
+        self.deleted.insert(id.clone(), deleted);
+        Deletion {
+            id: DeletionId::new(id),
+            documents,
+            undo_for_ms: 60_000,
         }
     }
 

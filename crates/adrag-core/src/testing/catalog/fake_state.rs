@@ -321,6 +321,27 @@ impl State {
         }
     }
 
+    pub(super) fn restore(&mut self, ids: &[DocumentId]) -> Vec<DocumentId> {
+        let mut restored = Vec::new();
+        for document in self
+            .documents
+            .iter_mut()
+            .filter(|document| ids.contains(&document.id) && document.state == DocumentState::Deleting)
+        {
+            if let Some(published) = document.published {
+                document.fall_back(published);
+            } else {
+                document.state = DocumentState::Failed;
+                document
+                    .reason
+                    .get_or_insert_with(|| "it was deleted before it was finished".to_owned());
+                document.generations.values_mut().for_each(forget);
+            }
+            restored.push(document.id.clone());
+        }
+        restored
+    }
+
     pub(super) fn deleting(&self) -> Vec<DocumentId> {
         let deleting = |document: &&Document| document.state == DocumentState::Deleting;
         self.documents
