@@ -5,6 +5,7 @@ use super::icon::{Glyph, Icon};
 use super::problem::said;
 use crate::bridge;
 use crate::state::notices::{Detail, Notice};
+use crate::state::sources::REMOVED;
 use crate::state::{format, use_app};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -154,7 +155,11 @@ fn Glance() -> impl IntoView {
                     style:top=if is_above { "auto".to_owned() } else { format!("{}px", at.bottom + 6.0) }
                     style:bottom=if is_above { format!("{}px", at.window_height - at.top + 6.0) } else { "auto".to_owned() }
                 >
-                    <div class="glimpse-head"><strong>{format::plain(&citation.title)}</strong><span>{page}</span></div>
+                    <div class="glimpse-head">
+                        <strong>{format::plain(&citation.title)}</strong>
+                        {app.shelf.is_removed(&citation.document).then(|| view! { <span class="removed-mark">{REMOVED}</span> })}
+                        <span>{page}</span>
+                    </div>
                     <p class="serif">{format::shortened(&citation.text, 420)}</p>
                 </div>
             }

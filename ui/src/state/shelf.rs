@@ -2,6 +2,7 @@
 
 use super::library::{Sort, StateFilter};
 use super::notices::{Notices, Step};
+use super::sources;
 use crate::bridge;
 use adrag_contract::{
     AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo,
@@ -10,7 +11,7 @@ use adrag_contract::{
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The documents.
 #[derive(Clone, Copy)]
@@ -31,6 +32,7 @@ pub struct Shelf {
     pub sort: RwSignal<Sort>,
     /// Documents marked in the list.
     pub marked: RwSignal<BTreeSet<DocumentId>>,
+    known: Memo<Option<HashSet<DocumentId>>>,
     is_refresh_due: StoredValue<bool>,
     notices: Notices,
 }
@@ -40,8 +42,10 @@ impl Shelf {
 
     /// Nothing known yet.
     pub fn new(notices: Notices) -> Self {
+        let documents = RwSignal::new(None::<Vec<DocumentInfo>>);
         Self {
-            documents: RwSignal::new(None),
+            documents,
+            known: Memo::new(move |_| documents.with(|documents| sources::known(documents.as_deref()))),
             error: RwSignal::new(None),
             collections: RwSignal::new(Vec::new()),
             collection: RwSignal::new(None),
@@ -58,6 +62,12 @@ impl Shelf {
     pub fn is_empty(self) -> bool {
         self.documents
             .with(|documents| documents.as_ref().is_some_and(Vec::is_empty))
+    }
+
+    /// True once it is certain that a document is not there (any more); tracked.
+    pub fn is_removed(self, document: &DocumentId) -> bool {
+        self.known
+            .with(|known| sources::is_removed(known.as_ref(), document))
     }
 
     /// Reads documents and collections.
