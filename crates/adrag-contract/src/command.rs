@@ -25,6 +25,10 @@ macro_rules! for_each_command {
             ask: Ask($crate::AskRequest) -> $crate::RunId;
             /// Stops a run and all its work.
             cancel_run: CancelRun($crate::RunId) -> ();
+            /// Holds an ingestion up after the small piece of work under way.
+            pause_run: PauseRun($crate::RunId) -> ();
+            /// Lets a paused ingestion go on.
+            resume_run: ResumeRun($crate::RunId) -> ();
             /// The events of a run so far, to attach to it again.
             run_snapshot: RunSnapshot($crate::RunId) -> Vec<$crate::RunEvent>;
             /// The latest runs, newest first.
@@ -39,6 +43,8 @@ macro_rules! for_each_command {
             add_samples: AddSamples(()) -> $crate::RunId;
             /// Tries a failed document again.
             retry_document: RetryDocument($crate::DocumentId) -> $crate::RunId;
+            /// Tries several failed documents again; those that are gone are passed over.
+            retry_documents: RetryDocuments(Vec<$crate::DocumentId>) -> $crate::RunId;
             /// The documents of a collection, or all.
             list_documents: ListDocuments(Option<$crate::CollectionName>) -> Vec<$crate::DocumentInfo>;
             /// The collections.

@@ -5,12 +5,13 @@ use crate::entity::entities_of;
 use crate::ports::{
     Chunk, DocumentKey, EmbedRole, Embedder, GraphChunk, KeywordChunk, PortError, PortResult, VectorPoint,
 };
+use crate::run::Pause;
 use adrag_contract::{CollectionName, DocumentId, ErrorCode};
 use std::collections::{HashMap, HashSet};
 use tokio_util::sync::CancellationToken;
 
-/// Texts embedded between two looks at the cancel button; the embedder batches by tokens itself.
-const EMBED_AT_ONCE: usize = 32;
+/// Texts embedded between two looks at the buttons to pause and to stop; the embedder batches by tokens itself.
+const EMBED_AT_ONCE: usize = 16;
 
 /// One generation of a document, ready to be written.
 pub(crate) struct Generation<'a> {
@@ -20,18 +21,17 @@ pub(crate) struct Generation<'a> {
     pub chunks: &'a [Chunk],
 }
 
-/// Embeds the chunks of a generation; `progress` hears how many are done.
+/// Embeds the chunks of a generation, resting while `pause` is on; `progress` hears how many are done.
 pub(crate) async fn embed(
     embedder: &dyn Embedder,
     chunks: &[Chunk],
     cancel: &CancellationToken,
+    pause: &Pause,
     progress: impl Fn(usize),
 ) -> PortResult<Vec<Vec<f32>>> {
     let mut vectors = Vec::with_capacity(chunks.len());
     for part in chunks.chunks(EMBED_AT_ONCE) {
-        if cancel.is_cancelled() {
-            return Err(PortError::cancelled());
-        }
+        pause.pass(cancel).await?;
         let texts = part.iter().map(Chunk::embedded_text).collect();
         let embedded = embedder.embed(texts, EmbedRole::Passage, cancel).await?;
         // An embedder that answers fewer or shorter vectors must not leave half a document behind.

@@ -40,6 +40,10 @@ pub async fn retry_document(reach: Reach, document: DocumentId) -> Result<RunId,
     reach.session.engine().await?.retry_document(&document).await
 }
 
+pub async fn retry_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<RunId, AppError> {
+    reach.session.engine().await?.retry_documents(&documents).await
+}
+
 pub async fn list_documents(
     reach: Reach,
     collection: Option<CollectionName>,

@@ -99,10 +99,11 @@ impl Window {
 fn request(command: &str) -> Value {
     match command {
         "ask" => json!({ "question": "q" }),
-        "cancel_run" | "run_snapshot" | "retry_document" | "open_document" | "undo_delete" => json!("id"),
+        "cancel_run" | "pause_run" | "resume_run" | "run_snapshot" | "retry_document" | "open_document"
+        | "undo_delete" => json!("id"),
         "open_link" => json!("https://example.org/"),
         "add_files" => json!({ "paths": ["/a"], "collection": "default" }),
-        "delete_documents" => json!(["id"]),
+        "delete_documents" | "retry_documents" => json!(["id"]),
         "read_passage" => json!({ "document": "id", "span": [0, 1], "around": 10 }),
         "save_settings" => json!({}),
         "save_key" => json!({ "name": "openai", "key": "k" }),

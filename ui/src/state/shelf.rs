@@ -7,7 +7,8 @@ use crate::bridge;
 use adrag_contract::{
     AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo,
     CollectionName, DeleteDocuments, Deletion, DeletionId, DocumentId, DocumentInfo, ListCollections,
-    ListDocuments, OpenDocument, PickFiles, RetryDocument, RunId, UndoDelete,
+    ListDocuments, OpenDocument, PauseRun, PickFiles, ResumeRun, RetryDocument, RetryDocuments, RunId,
+    UndoDelete,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -131,6 +132,11 @@ impl Shelf {
         spawn_local(async move { self.started(bridge::call::<RetryDocument>(&document).await) });
     }
 
+    /// Tries the failed documents of a job again.
+    pub fn retry_all(self, documents: Vec<DocumentId>) {
+        spawn_local(async move { self.started(bridge::call::<RetryDocuments>(&documents).await) });
+    }
+
     fn started(self, result: Result<RunId, AppError>) {
         self.notices.report(result);
         self.refresh_soon();
@@ -140,6 +146,17 @@ impl Shelf {
     pub fn stop(self, job: RunId) {
         spawn_local(async move {
             self.notices.report(bridge::call::<CancelRun>(&job).await);
+        });
+    }
+
+    /// Lets a job rest, or go on.
+    pub fn pause(self, job: RunId, rests: bool) {
+        spawn_local(async move {
+            self.notices.report(if rests {
+                bridge::call::<PauseRun>(&job).await
+            } else {
+                bridge::call::<ResumeRun>(&job).await
+            });
         });
     }
 

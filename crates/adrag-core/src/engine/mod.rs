@@ -93,6 +93,22 @@ impl Engine {
         self.runs.cancel(run)
     }
 
+    /// Lets an ingestion rest: the small piece of work under way is done, nothing new is begun.
+    ///
+    /// # Errors
+    /// When the run is unknown or a question.
+    pub fn pause(&self, run: &RunId) -> Result<(), AppError> {
+        self.runs.pause(run, true)
+    }
+
+    /// Lets a resting ingestion go on.
+    ///
+    /// # Errors
+    /// When the run is unknown or a question.
+    pub fn resume_run(&self, run: &RunId) -> Result<(), AppError> {
+        self.runs.pause(run, false)
+    }
+
     /// The events of a run so far, from memory or from history.
     ///
     /// # Errors

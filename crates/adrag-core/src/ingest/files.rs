@@ -115,7 +115,7 @@ enum Begun {
 /// Looks at a file, admits it, and extracts and cuts its text. An `Err` ends the whole run: cancelled, or the
 /// catalogue failed.
 async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: String) -> PortResult<Begun> {
-    run.check()?;
+    run.pass().await?;
     let looked = ports.parser.inspect(&path).await;
     let file = looked.clone().unwrap_or_else(|_| SourceFile {
         name: name_of(&path),
@@ -247,8 +247,10 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// A run that rests leaves nothing waiting.
     fn is_due(&self) -> bool {
-        self.written.len() >= FLUSH_DOCUMENTS
+        self.run.pause.is_on()
+            || self.written.len() >= FLUSH_DOCUMENTS
             || self.run.clock.elapsed().saturating_sub(self.since) >= FLUSH_AFTER
     }
 

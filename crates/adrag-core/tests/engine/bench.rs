@@ -204,6 +204,8 @@ pub fn shape(events: &[RunEvent]) -> Vec<String> {
             Event::ClaimChecked { claim } => format!("claim {:?}", claim.verdict),
             Event::DocumentStateChanged { state, .. } => format!("document {}", state.as_str()),
             Event::DocumentProgressed { .. } => "document progressed".to_owned(),
+            Event::RunPaused => "run paused".to_owned(),
+            Event::RunResumed => "run resumed".to_owned(),
             Event::RunFinished { .. } => "run finished".to_owned(),
             Event::RunFailed { error, .. } => format!("run failed: {}", error.message),
             Event::RunCancelled { .. } => "run cancelled".to_owned(),

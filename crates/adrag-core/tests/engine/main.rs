@@ -5,4 +5,5 @@ mod ask;
 mod bench;
 mod delete;
 mod ingest;
+mod pause;
 mod recover;

@@ -16,7 +16,7 @@ use documents::{SAMPLES, sample};
 use script::Beat;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 type Listener = Rc<dyn Fn(RunEvent)>;
@@ -29,6 +29,7 @@ struct Stage {
     logs: BTreeMap<String, Vec<RunEvent>>,
     summaries: Vec<RunSummary>,
     cancelled: Vec<String>,
+    paused: BTreeSet<String>,
     settings: Settings,
     key: Option<String>,
     listeners: Vec<Listener>,
@@ -79,13 +80,17 @@ impl Demo {
                 let beats = script::ask(&request.question, engine);
                 write(&self.play(Some(request.question), beats))
             }
-            "add_files" | "add_samples" | "retry_document" => write(&self.play(None, script::ingest())),
+            "add_files" | "add_samples" | "retry_document" | "retry_documents" => {
+                write(&self.play(None, script::ingest()))
+            }
             "pick_files" => write(&SAMPLES.iter().map(|document| document.path).collect::<Vec<_>>()),
             "cancel_run" => {
                 let run: RunId = read(request)?;
                 self.stage.borrow_mut().cancelled.push(run.as_str().to_owned());
                 Ok(Value::Null)
             }
+            "pause_run" => self.pause(&read(request)?, true),
+            "resume_run" => self.pause(&read(request)?, false),
             "run_snapshot" => {
                 let run: RunId = read(request)?;
                 let stage = self.stage.borrow();
@@ -161,6 +166,9 @@ impl Demo {
         leptos::task::spawn_local(async move {
             for (wait, event) in beats {
                 dom::sleep(wait).await;
+                while demo.is_paused(&played) && !demo.is_cancelled(&played) {
+                    dom::sleep(50).await;
+                }
                 if demo.is_cancelled(&played) {
                     demo.emit(
                         &played,
@@ -174,6 +182,33 @@ impl Demo {
             }
         });
         run
+    }
+
+    fn pause(&self, run: &RunId, rests: bool) -> Result<Value, AppError> {
+        let name = run.as_str().to_owned();
+        let changed = {
+            let mut stage = self.stage.borrow_mut();
+            if rests {
+                stage.paused.insert(name)
+            } else {
+                stage.paused.remove(&name)
+            }
+        };
+        if changed {
+            self.emit(
+                run,
+                if rests {
+                    Event::RunPaused
+                } else {
+                    Event::RunResumed
+                },
+            );
+        }
+        Ok(Value::Null)
+    }
+
+    fn is_paused(&self, run: &RunId) -> bool {
+        self.stage.borrow().paused.contains(run.as_str())
     }
 
     fn is_cancelled(&self, run: &RunId) -> bool {
