@@ -55,6 +55,14 @@ macro_rules! for_each_command {
             clear_documents: ClearDocuments(Option<$crate::CollectionName>) -> $crate::Deletion;
             /// Brings the documents of a deletion back as they were; how many came back.
             undo_delete: UndoDelete($crate::DeletionId) -> u64;
+            /// Opens the system's folder picker; the chosen folder, or none.
+            pick_folder: PickFolder(()) -> Option<String>;
+            /// Lets a collection follow a folder: its files are added now and whenever they change.
+            watch_folder: WatchFolder($crate::WatchFolderRequest) -> ();
+            /// Follows a folder no more; its documents stay.
+            unwatch_folder: UnwatchFolder($crate::WatchFolderRequest) -> ();
+            /// The followed folders.
+            list_watched: ListWatched(()) -> Vec<$crate::WatchedFolder>;
             /// A passage in its surrounding text.
             read_passage: ReadPassage($crate::ReadPassageRequest) -> $crate::PassageView;
             /// Opens the original file in the system's program for it.

@@ -16,6 +16,7 @@ mod pace;
 mod settings;
 mod stage;
 mod view;
+mod watch;
 
 pub use answer::*;
 pub use command::*;
@@ -28,3 +29,4 @@ pub use pace::*;
 pub use settings::*;
 pub use stage::*;
 pub use view::*;
+pub use watch::*;

@@ -4,7 +4,7 @@ use super::Reach;
 use crate::desktop;
 use adrag_contract::{
     AddFilesRequest, AppError, CollectionInfo, CollectionName, Deletion, DeletionId, DocumentId,
-    DocumentInfo, ErrorCode, PassageView, ReadPassageRequest, RunId,
+    DocumentInfo, ErrorCode, PassageView, ReadPassageRequest, RunId, WatchFolderRequest, WatchedFolder,
 };
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,23 @@ const SAMPLES: &str = "samples";
 pub async fn pick_files(reach: Reach, (): ()) -> Result<Vec<String>, AppError> {
     let files = reach.desktop.pick_files().await?;
     files.into_iter().map(utf8).collect()
+}
+
+pub async fn pick_folder(reach: Reach, (): ()) -> Result<Option<String>, AppError> {
+    let folder = reach.desktop.pick_folder().await?;
+    folder.map(utf8).transpose()
+}
+
+pub async fn watch_folder(reach: Reach, request: WatchFolderRequest) -> Result<(), AppError> {
+    reach.session.engine().await?.watch_folder(&request).await
+}
+
+pub async fn unwatch_folder(reach: Reach, request: WatchFolderRequest) -> Result<(), AppError> {
+    reach.session.engine().await?.unwatch_folder(&request).await
+}
+
+pub async fn list_watched(reach: Reach, (): ()) -> Result<Vec<WatchedFolder>, AppError> {
+    reach.session.engine().await?.list_watched().await
 }
 
 pub async fn add_files(reach: Reach, request: AddFilesRequest) -> Result<RunId, AppError> {

@@ -412,7 +412,7 @@ mod tests {
             },
         ]));
         assert!(!progress.is_waiting);
-        assert_eq!(progress.failed, ["/a".into()]);
+        assert_eq!(progress.failed, [DocumentId::new("/a")]);
     }
 
     #[test]

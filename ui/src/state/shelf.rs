@@ -7,8 +7,8 @@ use crate::bridge;
 use adrag_contract::{
     AddFiles, AddFilesRequest, AddSamples, AppError, CancelRun, ClearDocuments, CollectionInfo,
     CollectionName, DeleteDocuments, Deletion, DeletionId, DocumentId, DocumentInfo, ListCollections,
-    ListDocuments, OpenDocument, PauseRun, PickFiles, ResumeRun, RetryDocument, RetryDocuments, RunId,
-    UndoDelete,
+    ListDocuments, ListWatched, OpenDocument, PauseRun, PickFiles, PickFolder, ResumeRun, RetryDocument,
+    RetryDocuments, RunId, UndoDelete, UnwatchFolder, WatchFolder, WatchFolderRequest, WatchedFolder,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,6 +23,8 @@ pub struct Shelf {
     pub error: RwSignal<Option<AppError>>,
     /// The collections.
     pub collections: RwSignal<Vec<CollectionInfo>>,
+    /// The followed folders.
+    pub watched: RwSignal<Vec<WatchedFolder>>,
     /// The collection shown, and added to; all when absent.
     pub collection: RwSignal<Option<CollectionName>>,
     /// Words that title or path must hold.
@@ -49,6 +51,7 @@ impl Shelf {
             known: Memo::new(move |_| documents.with(|documents| sources::known(documents.as_deref()))),
             error: RwSignal::new(None),
             collections: RwSignal::new(Vec::new()),
+            watched: RwSignal::new(Vec::new()),
             collection: RwSignal::new(None),
             query: RwSignal::new(String::new()),
             filter: RwSignal::new(StateFilter::All),
@@ -87,6 +90,53 @@ impl Shelf {
             if let Some(collections) = self.notices.report(bridge::call::<ListCollections>(&()).await) {
                 self.collections.set(collections);
             }
+        });
+        self.refresh_watched();
+    }
+
+    /// Reads how it stands with the followed folders. No error is told: the list of before stays.
+    pub fn refresh_watched(self) {
+        spawn_local(async move {
+            if let Ok(watched) = bridge::call::<ListWatched>(&()).await
+                && self.watched.with_untracked(|known| *known != watched)
+            {
+                self.watched.set(watched);
+            }
+        });
+    }
+
+    /// Lets the person pick a folder, which the collection shown follows from now on.
+    pub fn follow_folder(self) {
+        let collection = self.collection.get_untracked().unwrap_or_default();
+        spawn_local(async move {
+            let Some(Some(path)) = self.notices.report(bridge::call::<PickFolder>(&()).await) else {
+                return;
+            };
+            let request = WatchFolderRequest { path, collection };
+            self.notices.report(bridge::call::<WatchFolder>(&request).await);
+            self.refresh_watched();
+        });
+    }
+
+    /// Follows a folder no more.
+    pub fn leave_folder(self, folder: WatchedFolder) {
+        spawn_local(async move {
+            let told = format!(
+                "`{}` is not followed any more; its documents stay",
+                super::format::file_name(&folder.path)
+            );
+            let request = WatchFolderRequest {
+                path: folder.path,
+                collection: folder.collection,
+            };
+            if self
+                .notices
+                .report(bridge::call::<UnwatchFolder>(&request).await)
+                .is_some()
+            {
+                self.notices.tell(told);
+            }
+            self.refresh_watched();
         });
     }
 

@@ -12,6 +12,7 @@ mod reading;
 mod records;
 mod schema;
 mod text;
+mod watch;
 
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,

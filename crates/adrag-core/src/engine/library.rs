@@ -58,7 +58,7 @@ impl Engine {
         Ok(count)
     }
 
-    async fn remove(&self, documents: Vec<DocumentId>) -> Result<(), AppError> {
+    pub(super) async fn remove(&self, documents: Vec<DocumentId>) -> Result<(), AppError> {
         // An ingestion under way writes the same projections: the deletion takes its turn.
         let _turn = self.ingesting.lock().await;
         let ports = self.ports.clone();

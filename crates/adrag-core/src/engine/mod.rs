@@ -11,6 +11,7 @@ mod ports;
 mod runs;
 mod search;
 mod status;
+mod watch;
 
 pub use check::{CheckReply, CheckRequest};
 pub use deletion::UNDO_FOR;
@@ -23,6 +24,7 @@ use deletion::Deletions;
 use runs::Runs;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
+use watch::Watching;
 
 /// Runs listed at once.
 const LISTED_RUNS: usize = 200;
@@ -39,6 +41,7 @@ pub struct Engine {
     /// One ingestion at a time; the others wait their turn.
     ingesting: tokio::sync::Mutex<()>,
     deletions: Deletions,
+    watching: Arc<Watching>,
     /// Ends what waits in the background.
     closing: CancellationToken,
 }
@@ -71,6 +74,7 @@ impl Engine {
             runs: Arc::new(Runs::default()),
             ingesting: tokio::sync::Mutex::new(()),
             deletions: Deletions::default(),
+            watching: Arc::new(Watching::default()),
             closing: CancellationToken::new(),
         }))
     }

@@ -17,7 +17,10 @@ use adrag_core::testing::keyword::FakeKeywordIndex;
 use adrag_core::testing::parser::FakeParser;
 use adrag_core::testing::support::FakeSupport;
 use adrag_core::testing::vector::FakeVectorIndex;
+use adrag_core::testing::watch_list::FakeWatchList;
+use adrag_core::testing::watcher::FakeFolderWatcher;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub struct Bench {
     pub engine: Arc<Engine>,
@@ -30,6 +33,8 @@ pub struct Bench {
     pub model: Arc<FakeChatModel>,
     pub support: Arc<FakeSupport>,
     pub clock: Arc<FakeClock>,
+    pub watcher: Arc<FakeFolderWatcher>,
+    pub watch_list: Arc<FakeWatchList>,
     ports: Ports,
 }
 
@@ -47,6 +52,8 @@ impl Bench {
         let graph = Arc::new(FakeEntityGraph::new());
         let catalog = Arc::new(FakeCatalog::new());
         let support = Arc::new(FakeSupport::default());
+        let watcher = Arc::new(FakeFolderWatcher::default());
+        let watch_list = Arc::new(FakeWatchList::default());
         let clock = Arc::new(FakeClock::default());
         let model = Arc::new(FakeChatModel::new(replies));
         let ports = Ports {
@@ -61,6 +68,8 @@ impl Bench {
             keywords: keywords.clone(),
             graph: graph.clone(),
             catalog: catalog.clone(),
+            watcher: watcher.clone(),
+            watch_list: watch_list.clone(),
             engines: Arc::new(FakeEngines::new(model.clone() as Arc<dyn ChatModel>)),
             keys: Arc::new(FakeKeyStore::default()),
             clock: clock.clone(),
@@ -78,6 +87,8 @@ impl Bench {
             model,
             support,
             clock,
+            watcher,
+            watch_list,
             ports,
         }
     }
@@ -130,6 +141,15 @@ impl Bench {
         let events = self.engine.run_snapshot(run).await.unwrap();
         assert_well_formed(&events);
         events
+    }
+
+    /// Lets time pass until something in the background has come about.
+    pub async fn in_time(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+        self.until(what, async |bench| {
+            bench.clock.advance(Duration::from_millis(100));
+            holds(bench).await
+        })
+        .await;
     }
 
     /// Waits until something in the background has come about.

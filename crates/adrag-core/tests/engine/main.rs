@@ -7,3 +7,4 @@ mod delete;
 mod ingest;
 mod pause;
 mod recover;
+mod watch;

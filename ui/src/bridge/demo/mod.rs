@@ -10,7 +10,7 @@ use adrag_contract::{
     AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, Deletion, DeletionId, DoctorReport,
     DocumentId, DocumentInfo, DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName,
     KeyStatus, ModelStatus, PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest,
-    Settings, StoreCounts, Theme, VectorCount,
+    Settings, StoreCounts, Theme, VectorCount, WatchFolderRequest, WatchState, WatchedFolder,
 };
 use documents::{SAMPLES, sample};
 use script::Beat;
@@ -26,6 +26,7 @@ struct Stage {
     documents: Vec<DocumentInfo>,
     deleted: BTreeMap<String, Vec<DocumentInfo>>,
     deletions: u64,
+    watched: Vec<WatchedFolder>,
     logs: BTreeMap<String, Vec<RunEvent>>,
     summaries: Vec<RunSummary>,
     cancelled: Vec<String>,
@@ -122,6 +123,26 @@ impl Demo {
                 let count = deleted.len();
                 stage.documents.extend(deleted);
                 write(&count)
+            }
+            "pick_folder" => write("/documents/Documents"),
+            "list_watched" => write(&stage.watched),
+            "watch_folder" => {
+                let request: WatchFolderRequest = read(request)?;
+                stage.watched.retain(|known| known.path != request.path);
+                let files = stage.documents.len() as u64;
+                stage.watched.push(WatchedFolder {
+                    path: request.path,
+                    collection: request.collection,
+                    state: WatchState::Following,
+                    reason: None,
+                    files,
+                });
+                Ok(Value::Null)
+            }
+            "unwatch_folder" => {
+                let request: WatchFolderRequest = read(request)?;
+                stage.watched.retain(|known| known.path != request.path);
+                Ok(Value::Null)
             }
             "read_passage" => write(&stage.passage(&read(request)?)?),
             "get_settings" => write(&stage.settings),
