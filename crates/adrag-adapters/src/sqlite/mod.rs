@@ -169,6 +169,15 @@ impl Catalog for SqliteCatalog {
         self.read(reading::deleting).await
     }
 
+    async fn hidden(&self) -> PortResult<u64> {
+        self.read(reading::hidden).await
+    }
+
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>> {
+        let ids = ids.to_vec();
+        self.read(move |tx| reading::visible(tx, &ids)).await
+    }
+
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()> {
         let documents = documents.to_vec();
         self.write(move |tx| lifecycle::remove(tx, &documents)).await

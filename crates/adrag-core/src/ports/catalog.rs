@@ -129,6 +129,12 @@ pub trait Catalog: Send + Sync {
     /// Documents in `Deleting`.
     async fn deleting(&self) -> PortResult<Vec<DocumentId>>;
 
+    /// How many chunks documents in `Deleting` had published: so many hits of a store may be of no use.
+    async fn hidden(&self) -> PortResult<u64>;
+
+    /// The chunks among these ids that [`resolve`](Self::resolve) would return, in the order of `ids`.
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>>;
+
     /// Forgets documents altogether.
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()>;
 

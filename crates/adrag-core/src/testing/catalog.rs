@@ -99,6 +99,17 @@ impl Catalog for FakeCatalog {
         self.with(|state| Ok(state.deleting()))
     }
 
+    async fn hidden(&self) -> PortResult<u64> {
+        self.with(|state| Ok(state.hidden()))
+    }
+
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>> {
+        self.with(|state| {
+            let resolved = state.resolve(ids).into_iter();
+            Ok(resolved.map(|stored| stored.chunk.id).collect())
+        })
+    }
+
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()> {
         self.with(|state| {
             state

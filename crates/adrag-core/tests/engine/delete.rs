@@ -2,9 +2,9 @@
 
 use crate::bench::{Bench, down};
 use adrag_contract::{
-    AddFilesRequest, CollectionName, DocumentId, DocumentState, ErrorCode, ReadPassageRequest,
+    AddFilesRequest, CollectionName, DocumentId, DocumentState, ErrorCode, ReadPassageRequest, Store,
 };
-use adrag_core::engine::{UNDO_FOR, reports_of};
+use adrag_core::engine::{SearchRequest, UNDO_FOR, reports_of};
 use adrag_core::ports::{Catalog, EntityGraph, KeywordIndex, VectorIndex};
 use std::time::Duration;
 
@@ -96,6 +96,10 @@ async fn an_end_before_the_stores_are_cleaned_finishes_the_deletion_at_the_next_
         bench.engine.discard_documents(&[document]).await.unwrap();
         if closes {
             bench.engine.close().await;
+            bench.clock.advance(UNDO_FOR);
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
         }
         assert_eq!(held(&bench).await, (2, 2, 2));
         bench.restart().await;
@@ -250,4 +254,42 @@ async fn nothing_is_deleted_when_one_is_unknown_and_a_deleted_one_is_not_there_t
     assert_eq!(unread.code, ErrorCode::NotFound);
     assert!(bench.engine.document_path(&document).await.is_err());
     assert!(bench.engine.discard_documents(&[document]).await.is_err());
+}
+
+#[tokio::test]
+async fn documents_that_wait_for_their_deletion_crowd_no_other_out() {
+    let bench = Bench::new().await;
+    let texts: Vec<(String, String)> = (0..70)
+        .map(|number| {
+            (
+                format!("/{number}.txt"),
+                format!("QUOKKA QUOKKA number {number}."),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let reports = bench.add(&files).await;
+    let documents: Vec<DocumentId> = reports.into_iter().filter_map(|report| report.id).collect();
+    bench
+        .add(&[(
+            "/kept.txt",
+            "Once the harbour master of a small and sleepy town saw a QUOKKA.",
+        )])
+        .await;
+    bench.engine.discard_documents(&documents).await.unwrap();
+    for store in [Store::Vector, Store::Keyword] {
+        let request = SearchRequest {
+            question: "QUOKKA number".to_owned(),
+            stores: vec![store],
+            rerank: Some(false),
+            top: 5,
+            collection: None,
+        };
+        let hits = bench.engine.search(request).await.unwrap().hits;
+        let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        assert_eq!(paths, ["/kept.txt"], "{store}");
+    }
 }

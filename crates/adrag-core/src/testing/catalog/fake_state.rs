@@ -351,6 +351,15 @@ impl State {
             .collect()
     }
 
+    pub(super) fn hidden(&self) -> u64 {
+        self.documents
+            .iter()
+            .filter(|document| document.state == DocumentState::Deleting)
+            .filter_map(Document::current)
+            .map(Generation::chunks)
+            .sum()
+    }
+
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
         let mut unfinished: Vec<(u64, Unfinished)> = self
             .documents

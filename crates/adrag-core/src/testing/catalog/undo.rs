@@ -2,7 +2,7 @@
 
 use super::conformance::{content, file, publish, resolved, state};
 use crate::ports::Catalog;
-use adrag_contract::DocumentState;
+use adrag_contract::{ChunkId, DocumentState};
 
 pub(super) async fn deleting_is_undone(catalog: &dyn Catalog) {
     let ready = publish(catalog, file("r", "/r/1", "sha-r1", 120), "one\ntwo").await;
@@ -33,8 +33,26 @@ pub(super) async fn deleting_is_undone(catalog: &dyn Catalog) {
         failed.document.clone(),
         queued.document.clone(),
     ];
+    let other = publish(catalog, file("r", "/r/5", "sha-r6", 120), "a\nb").await;
+    let asked: Vec<ChunkId> = [(&other, 1), (&ready, 0), (&other, 0)]
+        .into_iter()
+        .map(|(key, number)| ChunkId::new(format!("{}-1-{number}", key.document)))
+        .chain(["unknown".into()])
+        .collect();
+    assert_eq!(catalog.hidden().await.unwrap(), 0);
+    assert_eq!(catalog.visible(&asked).await.unwrap(), asked[..3]);
     catalog.mark_deleting(&all).await.unwrap();
     assert_eq!(resolved(catalog, &ready, "one\ntwo").await, 0);
+    assert_eq!(
+        catalog.hidden().await.unwrap(),
+        3,
+        "two chunks of the first, one of the second; what was under way was never seen"
+    );
+    assert_eq!(
+        catalog.visible(&asked).await.unwrap(),
+        [asked[0].clone(), asked[2].clone()]
+    );
+    catalog.remove(&[other.document]).await.unwrap();
     let mut restored = catalog.restore(&all).await.unwrap();
     restored.sort();
     let mut wanted = all.to_vec();
