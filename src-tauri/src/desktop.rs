@@ -1,4 +1,4 @@
-//! What the program asks of the desktop around it: pick files, open a document, open a link.
+//! What the program asks of the desktop around it: pick files and folders, open a document, open a link.
 //!
 //! Only Rust reaches it; the window has no permission for any of it. Links are limited to the web, documents to paths
 //! of the catalogue, and a file that a double click would *run* is shown in its folder instead.
@@ -21,6 +21,8 @@ const RUN_ON_OPENING: [&str; 32] = [
 pub trait Desktop: Send + Sync {
     /// Lets the person pick files; none when they think better of it.
     fn pick_files(&self) -> BoxFuture<'_, Result<Vec<PathBuf>, AppError>>;
+    /// Lets the person pick a folder; none when they think better of it.
+    fn pick_folder(&self) -> BoxFuture<'_, Result<Option<PathBuf>, AppError>>;
     /// Opens a file in the system's program for it.
     fn open_path(&self, path: &Path) -> Result<(), AppError>;
     /// Shows a file in its folder.
@@ -136,6 +138,29 @@ impl<R: Runtime> Desktop for SystemDesktop<R> {
                 .into_iter()
                 .map(|file| file.into_path().map_err(|error| unable("pick files", error)))
                 .collect()
+        })
+    }
+
+    fn pick_folder(&self) -> BoxFuture<'_, Result<Option<PathBuf>, AppError>> {
+        Box::pin(async {
+            let app = self
+                .app
+                .get()
+                .ok_or_else(|| unable("pick a folder", "the window is not there yet"))?;
+            let (answer, answered) = tokio::sync::oneshot::channel();
+            app.dialog()
+                .file()
+                .set_title("Follow a folder")
+                .pick_folder(move |folder| {
+                    // The window may be gone by the time the person has chosen.
+                    let _ = answer.send(folder);
+                });
+            let folder = answered
+                .await
+                .map_err(|_| unable("pick a folder", "the picker was closed"))?;
+            folder
+                .map(|folder| folder.into_path().map_err(|error| unable("pick a folder", error)))
+                .transpose()
         })
     }
 

@@ -97,6 +97,7 @@ async fn go_on(engine: &Arc<Engine>, files: Vec<String>) {
     if let Err(error) = engine.resume().await {
         tracing::error!(%error, "what was left unfinished could not be taken up");
     }
+    engine.follow_folders();
     if files.is_empty() {
         return;
     }

@@ -43,6 +43,8 @@ fn shortcut(app: State, key: &Key) -> bool {
             app.go(Route::Chat);
             app.chat.begin_anew();
         }
+        // In a field it undoes what was typed.
+        ("z", true) if !key.typing => return app.notices.take_latest_step(),
         ("Escape", _) => return escape(app),
         _ if key.command || key.alt || key.typing => return false,
         ("?", _) => app.sheet.set(true),

@@ -4,6 +4,7 @@ use crate::engines::AdapterEngines;
 use crate::judges;
 use crate::keychain::Keychain;
 use crate::models::Models;
+use crate::notify::NotifyFolderWatcher;
 use crate::ort::{ApproximateTokenizer, OrtEmbedder, WordPieces};
 use crate::parse::FileParser;
 use crate::qdrant::{EmbeddedVectorIndex, QdrantSidecar, ServerVectorIndex};
@@ -55,7 +56,8 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
     (around.models, around.problems) = models.look();
 
     let catalog_file = options.data_dir.join("catalog.sqlite");
-    let catalog: Arc<dyn Catalog> = Arc::new(blocking(move || SqliteCatalog::open(&catalog_file)).await?);
+    let sqlite = Arc::new(blocking(move || SqliteCatalog::open(&catalog_file)).await?);
+    let catalog: Arc<dyn Catalog> = sqlite.clone();
     let settings = catalog.settings().await?;
     let keys: Arc<dyn KeyStore> = Arc::new(Keychain::new(KEYCHAIN_SERVICE));
 
@@ -84,6 +86,8 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
         keywords: Arc::new(keywords),
         graph: Arc::new(graph),
         catalog,
+        watcher: Arc::new(NotifyFolderWatcher::default()),
+        watch_list: sqlite,
         engines: Arc::new(AdapterEngines::new(keys.clone())),
         keys,
         clock: Arc::new(SystemClock::default()),

@@ -8,6 +8,7 @@ mod judges;
 pub mod keychain;
 pub mod llama_server;
 mod models;
+pub mod notify;
 pub mod ollama;
 pub mod openai;
 pub mod ort;

@@ -2,6 +2,7 @@
 
 use adrag_contract::RunId;
 use adrag_core::ports::Clock;
+use futures::future::BoxFuture;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
@@ -27,6 +28,10 @@ impl Clock for SystemClock {
 
     fn elapsed(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 
     fn new_run_id(&self) -> RunId {

@@ -3,7 +3,7 @@
 //! [`for_each_command!`] hands the list to a macro of the caller: the shell makes its handlers from it, so a command
 //! without a handler does not compile, and the screen calls through the [`Command`] markers.
 
-use crate::{CollectionName, DocumentId, EngineId, KeyName, RunId, Turn};
+use crate::{CollectionName, DeletionId, DocumentId, EngineId, KeyName, RunId, Turn};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// A command of the window.
@@ -25,6 +25,10 @@ macro_rules! for_each_command {
             ask: Ask($crate::AskRequest) -> $crate::RunId;
             /// Stops a run and all its work.
             cancel_run: CancelRun($crate::RunId) -> ();
+            /// Holds an ingestion up after the small piece of work under way.
+            pause_run: PauseRun($crate::RunId) -> ();
+            /// Lets a paused ingestion go on.
+            resume_run: ResumeRun($crate::RunId) -> ();
             /// The events of a run so far, to attach to it again.
             run_snapshot: RunSnapshot($crate::RunId) -> Vec<$crate::RunEvent>;
             /// The latest runs, newest first.
@@ -39,14 +43,26 @@ macro_rules! for_each_command {
             add_samples: AddSamples(()) -> $crate::RunId;
             /// Tries a failed document again.
             retry_document: RetryDocument($crate::DocumentId) -> $crate::RunId;
+            /// Tries several failed documents again; those that are gone are passed over.
+            retry_documents: RetryDocuments(Vec<$crate::DocumentId>) -> $crate::RunId;
             /// The documents of a collection, or all.
             list_documents: ListDocuments(Option<$crate::CollectionName>) -> Vec<$crate::DocumentInfo>;
             /// The collections.
             list_collections: ListCollections(()) -> Vec<$crate::CollectionInfo>;
-            /// Removes documents from all stores.
-            delete_documents: DeleteDocuments(Vec<$crate::DocumentId>) -> ();
-            /// Removes every document of a collection, or of all.
-            clear_documents: ClearDocuments(Option<$crate::CollectionName>) -> u64;
+            /// Removes documents: no search sees them from now on, and for a while it can be undone.
+            delete_documents: DeleteDocuments(Vec<$crate::DocumentId>) -> $crate::Deletion;
+            /// Removes every document of a collection, or of all, in the same way.
+            clear_documents: ClearDocuments(Option<$crate::CollectionName>) -> $crate::Deletion;
+            /// Brings the documents of a deletion back as they were; how many came back.
+            undo_delete: UndoDelete($crate::DeletionId) -> u64;
+            /// Opens the system's folder picker; the chosen folder, or none.
+            pick_folder: PickFolder(()) -> Option<String>;
+            /// Lets a collection follow a folder: its files are added now and whenever they change.
+            watch_folder: WatchFolder($crate::WatchFolderRequest) -> ();
+            /// Follows a folder no more; its documents stay.
+            unwatch_folder: UnwatchFolder($crate::WatchFolderRequest) -> ();
+            /// The followed folders.
+            list_watched: ListWatched(()) -> Vec<$crate::WatchedFolder>;
             /// A passage in its surrounding text.
             read_passage: ReadPassage($crate::ReadPassageRequest) -> $crate::PassageView;
             /// Opens the original file in the system's program for it.
@@ -113,6 +129,17 @@ pub struct AddFilesRequest {
     pub paths: Vec<String>,
     /// Where they go.
     pub collection: CollectionName,
+}
+
+/// Documents that were deleted and can be brought back for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deletion {
+    /// What to undo.
+    pub id: DeletionId,
+    /// How many documents were deleted.
+    pub documents: u64,
+    /// For how long it can be undone, milliseconds.
+    pub undo_for_ms: u64,
 }
 
 /// A passage to read.

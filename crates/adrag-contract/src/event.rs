@@ -148,6 +148,10 @@ pub enum Event {
         /// What is counted: `bytes`, `chunks`.
         unit: String,
     },
+    /// The person paused the run: nothing new is begun until it is resumed or stopped.
+    RunPaused,
+    /// The run goes on.
+    RunResumed,
     /// Terminal: the run did its work.
     RunFinished {
         /// The result.

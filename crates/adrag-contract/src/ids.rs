@@ -43,6 +43,8 @@ ids! {
     DocumentId;
     /// One chunk of one generation of a document: a UUID derived from both and the chunk's number.
     ChunkId;
+    /// One deletion that can still be undone.
+    DeletionId;
     /// A named set of documents, by its name as the person wrote it.
     CollectionName;
 }

@@ -1,8 +1,8 @@
 //! The fold of a run's events: the one place that says what a run looks like at any moment.
 
 use crate::{
-    Answer, AppError, Citation, Claim, DocumentId, DocumentReport, DocumentState, Event, RunEvent, RunId,
-    RunKind, RunOutcome, StageDetail, StageId, Store,
+    Answer, AppError, Citation, Claim, DocumentId, DocumentReport, DocumentState, Event, Pace, RunEvent,
+    RunId, RunKind, RunOutcome, StageDetail, StageId, Store,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,10 @@ pub struct RunView {
     pub kind: Option<RunKind>,
     /// How it stands.
     pub status: RunStatus,
+    /// Whether it rests until it is resumed.
+    pub paused: bool,
+    /// How fast an ingestion goes.
+    pub pace: Pace,
     /// The pass, 1-based.
     pub attempt: u32,
     /// The eight rows of the tracker, in running order.
@@ -164,6 +168,8 @@ impl Default for RunView {
             run: None,
             kind: None,
             status: RunStatus::Waiting,
+            paused: false,
+            pace: Pace::default(),
             attempt: 1,
             rows: StageId::ALL.into_iter().map(StageRow::new).collect(),
             stores: Vec::new(),
@@ -223,7 +229,8 @@ impl RunView {
         self.started_at_ms.get_or_insert(event.at_ms);
         self.updated_at_ms = Some(event.at_ms);
         self.attempt = event.attempt;
-        self.fold(&event.event);
+        self.fold(event.at_ms, &event.event);
+        self.paused &= !event.event.is_terminal();
         Ok(())
     }
 
@@ -240,7 +247,7 @@ impl RunView {
         &self.rows[stage.index()]
     }
 
-    fn fold(&mut self, event: &Event) {
+    fn fold(&mut self, at_ms: i64, event: &Event) {
         match event {
             Event::RunStarted { kind } => {
                 self.kind = Some(kind.clone());
@@ -328,7 +335,25 @@ impl RunView {
                 done,
                 total,
                 unit,
-            } => self.document_row(path).progress = Some(progress(*done, *total, unit)),
+            } => {
+                let row = self.document_row(path);
+                let before = row
+                    .progress
+                    .replace(progress(*done, *total, unit))
+                    .filter(|before| before.unit == *unit)
+                    .map_or(0, |before| before.done);
+                if unit == "chunks" {
+                    self.pace.note(at_ms, done.saturating_sub(before));
+                }
+            }
+            Event::RunPaused => {
+                self.paused = true;
+                self.pace.begin_anew();
+            }
+            Event::RunResumed => {
+                self.paused = false;
+                self.pace.begin_anew();
+            }
             Event::RunFinished { outcome } => self.finish(outcome),
             Event::RunFailed { error, partial } => {
                 self.status = RunStatus::Failed;

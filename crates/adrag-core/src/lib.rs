@@ -20,5 +20,6 @@ pub mod run;
 pub mod sentence;
 #[cfg(any(test, feature = "test-support"))]
 pub mod testing;
+mod watch;
 
 pub use engine::Engine;

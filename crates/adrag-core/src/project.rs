@@ -5,11 +5,13 @@ use crate::entity::entities_of;
 use crate::ports::{
     Chunk, DocumentKey, EmbedRole, Embedder, GraphChunk, KeywordChunk, PortError, PortResult, VectorPoint,
 };
+use crate::run::Pause;
 use adrag_contract::{CollectionName, DocumentId, ErrorCode};
+use std::collections::{HashMap, HashSet};
 use tokio_util::sync::CancellationToken;
 
-/// Texts embedded between two looks at the cancel button; the embedder batches by tokens itself.
-const EMBED_AT_ONCE: usize = 32;
+/// Texts embedded between two looks at the buttons to pause and to stop; the embedder batches by tokens itself.
+const EMBED_AT_ONCE: usize = 16;
 
 /// One generation of a document, ready to be written.
 pub(crate) struct Generation<'a> {
@@ -19,18 +21,17 @@ pub(crate) struct Generation<'a> {
     pub chunks: &'a [Chunk],
 }
 
-/// Embeds the chunks of a generation; `progress` hears how many are done.
+/// Embeds the chunks of a generation, resting while `pause` is on; `progress` hears how many are done.
 pub(crate) async fn embed(
     embedder: &dyn Embedder,
     chunks: &[Chunk],
     cancel: &CancellationToken,
+    pause: &Pause,
     progress: impl Fn(usize),
 ) -> PortResult<Vec<Vec<f32>>> {
     let mut vectors = Vec::with_capacity(chunks.len());
     for part in chunks.chunks(EMBED_AT_ONCE) {
-        if cancel.is_cancelled() {
-            return Err(PortError::cancelled());
-        }
+        pause.pass(cancel).await?;
         let texts = part.iter().map(Chunk::embedded_text).collect();
         let embedded = embedder.embed(texts, EmbedRole::Passage, cancel).await?;
         // An embedder that answers fewer or shorter vectors must not leave half a document behind.
@@ -118,4 +119,29 @@ pub(crate) async fn remove_marked(ports: &Ports, documents: &[DocumentId]) -> Po
     }
     flush(ports).await?;
     ports.catalog.remove(documents).await
+}
+
+/// Cleans the stores of documents that were deleted a while ago. Those that are still marked leave the catalogue too; of
+/// one that was added again meanwhile stays what is published now.
+pub(crate) async fn clean_deleted(ports: &Ports, documents: &[DocumentId]) -> PortResult<()> {
+    let marked: HashSet<DocumentId> = ports.catalog.deleting().await?.into_iter().collect();
+    let (gone, back): (Vec<DocumentId>, Vec<DocumentId>) = documents
+        .iter()
+        .cloned()
+        .partition(|document| marked.contains(document));
+    remove_marked(ports, &gone).await?;
+    if back.is_empty() {
+        return Ok(());
+    }
+    let published: HashMap<DocumentId, u64> = ports
+        .catalog
+        .published()
+        .await?
+        .into_iter()
+        .map(|held| (held.key.document, held.key.generation))
+        .collect();
+    for document in &back {
+        forget(ports, document, published.get(document).copied()).await?;
+    }
+    flush(ports).await
 }

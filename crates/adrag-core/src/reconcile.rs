@@ -6,6 +6,7 @@ use crate::ports::{Chunk, DocumentKey, HeldDocument, PortResult};
 use crate::project::{
     Generation, embed, flush, remove_marked, undo, write_entities, write_vectors, write_words,
 };
+use crate::run::Pause;
 use adrag_contract::DocumentState;
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
@@ -102,7 +103,14 @@ async fn rebuild(ports: &Ports, key: &DocumentKey, lacking: &Lacking) -> PortRes
         chunks: &chunks,
     };
     if let (true, Some(embedder)) = (lacking.vectors, &ports.embedder) {
-        let vectors = embed(embedder.as_ref(), &chunks, &CancellationToken::new(), |_| {}).await?;
+        let vectors = embed(
+            embedder.as_ref(),
+            &chunks,
+            &CancellationToken::new(),
+            &Pause::default(),
+            |_| {},
+        )
+        .await?;
         ports.vectors.delete_generation(key).await?;
         write_vectors(ports, &generation, vectors).await?;
     }

@@ -14,6 +14,14 @@ pub async fn cancel_run(reach: Reach, run: RunId) -> Result<(), AppError> {
     Ok(())
 }
 
+pub async fn pause_run(reach: Reach, run: RunId) -> Result<(), AppError> {
+    reach.session.engine().await?.pause(&run)
+}
+
+pub async fn resume_run(reach: Reach, run: RunId) -> Result<(), AppError> {
+    reach.session.engine().await?.resume_run(&run)
+}
+
 pub async fn run_snapshot(reach: Reach, run: RunId) -> Result<Vec<RunEvent>, AppError> {
     reach.session.engine().await?.run_snapshot(&run).await
 }

@@ -3,8 +3,8 @@
 use super::Reach;
 use crate::desktop;
 use adrag_contract::{
-    AddFilesRequest, AppError, CollectionInfo, CollectionName, DocumentId, DocumentInfo, ErrorCode,
-    PassageView, ReadPassageRequest, RunId,
+    AddFilesRequest, AppError, CollectionInfo, CollectionName, Deletion, DeletionId, DocumentId,
+    DocumentInfo, ErrorCode, PassageView, ReadPassageRequest, RunId, WatchFolderRequest, WatchedFolder,
 };
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,23 @@ const SAMPLES: &str = "samples";
 pub async fn pick_files(reach: Reach, (): ()) -> Result<Vec<String>, AppError> {
     let files = reach.desktop.pick_files().await?;
     files.into_iter().map(utf8).collect()
+}
+
+pub async fn pick_folder(reach: Reach, (): ()) -> Result<Option<String>, AppError> {
+    let folder = reach.desktop.pick_folder().await?;
+    folder.map(utf8).transpose()
+}
+
+pub async fn watch_folder(reach: Reach, request: WatchFolderRequest) -> Result<(), AppError> {
+    reach.session.engine().await?.watch_folder(&request).await
+}
+
+pub async fn unwatch_folder(reach: Reach, request: WatchFolderRequest) -> Result<(), AppError> {
+    reach.session.engine().await?.unwatch_folder(&request).await
+}
+
+pub async fn list_watched(reach: Reach, (): ()) -> Result<Vec<WatchedFolder>, AppError> {
+    reach.session.engine().await?.list_watched().await
 }
 
 pub async fn add_files(reach: Reach, request: AddFilesRequest) -> Result<RunId, AppError> {
@@ -40,6 +57,10 @@ pub async fn retry_document(reach: Reach, document: DocumentId) -> Result<RunId,
     reach.session.engine().await?.retry_document(&document).await
 }
 
+pub async fn retry_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<RunId, AppError> {
+    reach.session.engine().await?.retry_documents(&documents).await
+}
+
 pub async fn list_documents(
     reach: Reach,
     collection: Option<CollectionName>,
@@ -56,17 +77,21 @@ pub async fn list_collections(reach: Reach, (): ()) -> Result<Vec<CollectionInfo
     reach.session.engine().await?.list_collections().await
 }
 
-pub async fn delete_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<(), AppError> {
-    reach.session.engine().await?.delete_documents(&documents).await
+pub async fn delete_documents(reach: Reach, documents: Vec<DocumentId>) -> Result<Deletion, AppError> {
+    reach.session.engine().await?.discard_documents(&documents).await
 }
 
-pub async fn clear_documents(reach: Reach, collection: Option<CollectionName>) -> Result<u64, AppError> {
+pub async fn clear_documents(reach: Reach, collection: Option<CollectionName>) -> Result<Deletion, AppError> {
     reach
         .session
         .engine()
         .await?
-        .clear_documents(collection.as_ref())
+        .discard_collection(collection.as_ref())
         .await
+}
+
+pub async fn undo_delete(reach: Reach, deletion: DeletionId) -> Result<u64, AppError> {
+    reach.session.engine().await?.undo_delete(&deletion).await
 }
 
 pub async fn read_passage(reach: Reach, request: ReadPassageRequest) -> Result<PassageView, AppError> {

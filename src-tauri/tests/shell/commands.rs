@@ -32,6 +32,9 @@ impl Desktop for FakeDesktop {
     fn pick_files(&self) -> BoxFuture<'_, Result<Vec<PathBuf>, AppError>> {
         Box::pin(async { Ok(vec![PathBuf::from("/a.txt"), PathBuf::from("/b.pdf")]) })
     }
+    fn pick_folder(&self) -> BoxFuture<'_, Result<Option<PathBuf>, AppError>> {
+        Box::pin(async { Ok(Some(PathBuf::from("/docs"))) })
+    }
     fn open_path(&self, path: &Path) -> Result<(), AppError> {
         self.note(format!("path {}", path.display()))
     }
@@ -99,10 +102,12 @@ impl Window {
 fn request(command: &str) -> Value {
     match command {
         "ask" => json!({ "question": "q" }),
-        "cancel_run" | "run_snapshot" | "retry_document" | "open_document" => json!("id"),
+        "cancel_run" | "pause_run" | "resume_run" | "run_snapshot" | "retry_document" | "open_document"
+        | "undo_delete" => json!("id"),
         "open_link" => json!("https://example.org/"),
         "add_files" => json!({ "paths": ["/a"], "collection": "default" }),
-        "delete_documents" => json!(["id"]),
+        "delete_documents" | "retry_documents" => json!(["id"]),
+        "watch_folder" | "unwatch_folder" => json!({ "path": "/docs", "collection": "default" }),
         "read_passage" => json!({ "document": "id", "span": [0, 1], "around": 10 }),
         "save_settings" => json!({}),
         "save_key" => json!({ "name": "openai", "key": "k" }),
@@ -117,6 +122,7 @@ fn every_command_of_the_contract_is_there_and_says_why_the_engine_is_not() {
         let reply = window.call(command, json!({ "request": request(command) }));
         match *command {
             "pick_files" => assert_eq!(reply, Ok(json!(["/a.txt", "/b.pdf"]))),
+            "pick_folder" => assert_eq!(reply, Ok(json!("/docs"))),
             "open_link" => assert_eq!(reply, Ok(Value::Null)),
             _ => {
                 let error: AppError = serde_json::from_value(reply.unwrap_err()).unwrap();

@@ -5,6 +5,7 @@ use super::icon::{Glyph, Icon};
 use super::problem::said;
 use crate::bridge;
 use crate::state::notices::{Detail, Notice};
+use crate::state::sources::REMOVED;
 use crate::state::{format, use_app};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -83,6 +84,7 @@ const SHORTCUTS: &[(&str, &[(&str, &str)])] = &[
             ("Ctrl 1 2 3", "Chat, Library, Settings"),
             ("Ctrl O", "Add files"),
             ("Ctrl N", "New question"),
+            ("Ctrl Z", "Undo the latest deletion"),
             ("?", "This sheet"),
             ("Esc", "Stop or close"),
         ],
@@ -153,7 +155,11 @@ fn Glance() -> impl IntoView {
                     style:top=if is_above { "auto".to_owned() } else { format!("{}px", at.bottom + 6.0) }
                     style:bottom=if is_above { format!("{}px", at.window_height - at.top + 6.0) } else { "auto".to_owned() }
                 >
-                    <div class="glimpse-head"><strong>{format::plain(&citation.title)}</strong><span>{page}</span></div>
+                    <div class="glimpse-head">
+                        <strong>{format::plain(&citation.title)}</strong>
+                        {app.shelf.is_removed(&citation.document).then(|| view! { <span class="removed-mark">{REMOVED}</span> })}
+                        <span>{page}</span>
+                    </div>
                     <p class="serif">{format::shortened(&citation.text, 420)}</p>
                 </div>
             }
@@ -182,6 +188,9 @@ fn notice_view(notice: Notice) -> impl IntoView {
                 <p>{said(&notice.text)}</p>
                 {notice.hint.map(|hint| view! { <p class="quiet">{said(&hint)}</p> })}
             </div>
+            {notice.step.map(|step| view! {
+                <button class="button" data-testid="notice-step" on:click=move |_| app.notices.take_step(id, &step)>{step.word}</button>
+            })}
             <button class="button quiet square" aria-label="Close" on:click=move |_| app.notices.close(id)><Icon glyph=Glyph::Close /></button>
         </div>
     }

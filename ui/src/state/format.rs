@@ -14,6 +14,24 @@ fn tenths(ms: u64) -> f64 {
     (ms / 100) as f64 / 10.0
 }
 
+/// "12 chunks/s", "0.4 chunks/s": one digit after the point below ten.
+pub fn rate(per_second: f64) -> String {
+    if per_second < 9.95 {
+        format!("{per_second:.1} chunks/s")
+    } else {
+        format!("{per_second:.0} chunks/s")
+    }
+}
+
+/// "less than a minute left", "about 3 min left", "about 2 h left": an estimate is not told to the second.
+pub fn time_left(ms: u64) -> String {
+    match ms.div_ceil(60_000) {
+        ..=1 => "less than a minute left".to_owned(),
+        minutes @ 2..90 => format!("about {minutes} min left"),
+        minutes => format!("about {} h left", (minutes + 30) / 60),
+    }
+}
+
 /// "512 B", "3.4 MB": powers of 1000, one digit after the point below ten.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
@@ -129,6 +147,23 @@ mod tests {
         ] {
             assert_eq!(duration(ms), text);
         }
+    }
+
+    #[test]
+    fn an_estimate_is_told_roughly() {
+        for (ms, text) in [
+            (0, "less than a minute left"),
+            (60_000, "less than a minute left"),
+            (60_001, "about 2 min left"),
+            (3_600_000, "about 60 min left"),
+            (5_400_000, "about 2 h left"),
+            (36_000_000, "about 10 h left"),
+        ] {
+            assert_eq!(time_left(ms), text);
+        }
+        assert_eq!(rate(0.42), "0.4 chunks/s");
+        assert_eq!(rate(9.96), "10 chunks/s");
+        assert_eq!(rate(41.6), "42 chunks/s");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the library shows: documents filtered and sorted as the person chose, with what a running job says on top.
 
-use adrag_contract::{DocumentInfo, DocumentState, Progress, RunView};
+use adrag_contract::{DocumentId, DocumentInfo, DocumentRow, DocumentState, Progress, RunView};
 use std::collections::HashMap;
 
 /// Which documents are shown.
@@ -174,7 +174,7 @@ fn compare(a: &DocumentInfo, b: &DocumentInfo, key: SortKey) -> std::cmp::Orderi
 }
 
 /// How far a job is, over all its files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobProgress {
     /// Files in all.
     pub files: u64,
@@ -186,6 +186,16 @@ pub struct JobProgress {
     pub current: Option<String>,
     /// Work done on it.
     pub progress: Option<Progress>,
+    /// Whether it rests until it is resumed.
+    pub is_paused: bool,
+    /// Whether nothing of it was begun.
+    pub is_waiting: bool,
+    /// Chunks a second over the last seconds.
+    pub per_second: Option<f64>,
+    /// Estimate of the time left, milliseconds.
+    pub left_ms: Option<u64>,
+    /// Documents that failed and can be tried again.
+    pub failed: Vec<DocumentId>,
 }
 
 /// Reads a job's progress off its view.
@@ -205,13 +215,44 @@ pub fn job_progress(view: &RunView) -> JobProgress {
         .iter()
         .rev()
         .find(|row| !row.state.is_final() && row.state != DocumentState::Queued);
+    let files = files.max(view.documents.len() as u64);
+    let per_second = view.pace.per_second();
     JobProgress {
-        files: files.max(view.documents.len() as u64),
+        files,
         done,
         trouble,
         current: current.map(|row| row.path.clone()),
         progress: current.and_then(|row| row.progress.clone()),
+        is_paused: view.paused,
+        is_waiting: view.documents.is_empty() && !view.is_over(),
+        per_second,
+        left_ms: left_ms(view, files, per_second),
+        failed: view
+            .documents
+            .iter()
+            .filter(|row| row.state == DocumentState::Failed)
+            .filter_map(|row| row.document.clone())
+            .collect(),
     }
+}
+
+/// The chunks left at the rate of now. Files that were not read yet are taken to be as long as those that were.
+fn left_ms(view: &RunView, files: u64, per_second: Option<f64>) -> Option<u64> {
+    let per_second = per_second.filter(|rate| *rate > 0.0)?;
+    let read = |row: &&DocumentRow| {
+        row.state.is_final() || row.state == DocumentState::Indexing || row.progress.is_some()
+    };
+    let rows_read = view.documents.iter().filter(read).count() as u64;
+    let open: u64 = view
+        .documents
+        .iter()
+        .filter_map(|row| row.progress.as_ref())
+        .filter(|progress| progress.unit == "chunks")
+        .map(|progress| progress.total.saturating_sub(progress.done))
+        .sum();
+    let a_file = (view.pace.chunks() + open) as f64 / rows_read.max(1) as f64;
+    let left = open as f64 + a_file * files.saturating_sub(rows_read) as f64;
+    Some((left / per_second * 1_000.0).round() as u64)
 }
 
 /// The part of a long list that is on the screen: first row, and one past the last.
@@ -283,17 +324,95 @@ mod tests {
     }
 
     fn job(events: Vec<Event>) -> RunView {
+        timed_job(events.into_iter().map(|event| (0, event)).collect())
+    }
+
+    fn timed_job(events: Vec<(i64, Event)>) -> RunView {
         let events: Vec<RunEvent> = (0..)
             .zip(events)
-            .map(|(seq, event)| RunEvent {
+            .map(|(seq, (at_ms, event))| RunEvent {
                 run: "r".into(),
                 seq,
-                at_ms: 0,
+                at_ms,
                 attempt: 1,
                 event,
             })
             .collect();
         RunView::replay(&events).unwrap()
+    }
+
+    fn started(files: u64) -> Event {
+        Event::RunStarted {
+            kind: RunKind::Ingest {
+                files,
+                collection: "default".into(),
+            },
+        }
+    }
+
+    fn change(path: &str, state: DocumentState) -> Event {
+        Event::DocumentStateChanged {
+            path: path.to_owned(),
+            document: Some(path.into()),
+            state,
+            reason: None,
+        }
+    }
+
+    fn chunks(path: &str, done: u64, total: u64) -> Event {
+        Event::DocumentProgressed {
+            path: path.to_owned(),
+            done,
+            total,
+            unit: "chunks".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_time_left_follows_from_what_was_measured() {
+        let mut events = vec![
+            (0, started(4)),
+            (0, change("/a", DocumentState::Embedding)),
+            (1_000, chunks("/a", 10, 20)),
+            (2_000, chunks("/a", 20, 20)),
+            (2_100, change("/a", DocumentState::Ready)),
+            (2_200, change("/b", DocumentState::Embedding)),
+            (3_000, chunks("/b", 10, 20)),
+        ];
+        let progress = job_progress(&timed_job(events.clone()));
+        assert_eq!(progress.per_second, Some(10.0));
+        // Ten chunks of `/b`, and two files of about twenty.
+        assert_eq!(progress.left_ms, Some(5_000));
+        events.push((3_100, Event::RunPaused));
+        let progress = job_progress(&timed_job(events.clone()));
+        assert!(progress.is_paused);
+        assert_eq!((progress.per_second, progress.left_ms), (None, None));
+        events.push((90_000, Event::RunResumed));
+        events.push((91_000, chunks("/b", 14, 20)));
+        events.push((92_000, chunks("/b", 18, 20)));
+        let progress = job_progress(&timed_job(events));
+        assert!(!progress.is_paused);
+        assert_eq!(progress.per_second, Some(4.0), "the rest is not counted in");
+    }
+
+    #[test]
+    fn a_job_knows_what_can_be_tried_again_and_that_it_waits_for_its_turn() {
+        let waiting = job_progress(&job(vec![started(2)]));
+        assert!(waiting.is_waiting && waiting.failed.is_empty());
+        assert_eq!(waiting.left_ms, None);
+        let progress = job_progress(&job(vec![
+            started(3),
+            change("/a", DocumentState::Failed),
+            change("/b", DocumentState::Empty),
+            change("/c", DocumentState::Ready),
+            Event::RunFinished {
+                outcome: adrag_contract::RunOutcome::Ingested {
+                    documents: Vec::new(),
+                },
+            },
+        ]));
+        assert!(!progress.is_waiting);
+        assert_eq!(progress.failed, [DocumentId::new("/a")]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What is on the screen. The pure parts (`markdown`, `marks`, `format`, `library`, `composer`, `route`, `follow`) know
-//! no signals and are tested on the host; the others hold signals and give commands through the bridge.
+//! What is on the screen. The pure parts (`markdown`, `marks`, `format`, `library`, `composer`, `route`, `follow`, `sources`,
+//! `watched`) know no signals and are tested on the host; the others hold signals and give commands through the bridge.
 //!
 //! One [`App`] is made at the start and handed down as context. It is `Copy`: signals are handles.
 
@@ -16,7 +16,9 @@ pub mod reader;
 pub mod route;
 pub mod runs;
 pub mod shelf;
+pub mod sources;
 pub mod trace;
+pub mod watched;
 
 use crate::bridge::{self, FileDrag};
 use adrag_contract::{Event, RunEvent, RunKind};

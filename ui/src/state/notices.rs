@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// Something told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Notice {
     /// Its number, for the list.
     pub id: u64,
@@ -16,6 +16,29 @@ pub struct Notice {
     pub hint: Option<String>,
     /// Whether something went wrong; such a notice stays until it is closed.
     pub is_error: bool,
+    /// What can be done about it here.
+    pub step: Option<Step>,
+}
+
+/// What a notice offers to do.
+#[derive(Clone)]
+pub struct Step {
+    /// The word on its button.
+    pub word: &'static str,
+    /// Does it.
+    pub action: Callback<()>,
+}
+
+impl Notice {
+    /// Room for one more of at most `most`: the same words told twice are told once, and what offers something to do goes
+    /// last.
+    fn make_room(all: &mut Vec<Self>, text: &str, most: usize) {
+        all.retain(|notice| notice.step.is_some() || notice.text != text);
+        while all.len() >= most.max(1) {
+            let oldest = all.iter().position(|notice| notice.step.is_none()).unwrap_or(0);
+            all.remove(oldest);
+        }
+    }
 }
 
 /// What was told and not closed yet.
@@ -40,16 +63,41 @@ impl Notices {
 
     /// Tells something that went well; it goes by itself.
     pub fn tell(self, text: impl Into<String>) {
-        let id = self.push(text.into(), None, false);
-        spawn_local(async move {
-            bridge::sleep(Self::SHOWN_FOR_MS).await;
-            self.close(id);
+        let id = self.push(text.into(), None, false, None);
+        self.close_later(id, Self::SHOWN_FOR_MS);
+    }
+
+    /// Tells something that can be answered for a while; it goes by itself when that is over.
+    pub fn offer(self, text: impl Into<String>, step: Step, for_ms: u64) {
+        let id = self.push(text.into(), None, false, Some(step));
+        self.close_later(id, u32::try_from(for_ms).unwrap_or(u32::MAX));
+    }
+
+    /// Does what the latest notice offers to do; false when none offers anything.
+    pub fn take_latest_step(self) -> bool {
+        let latest = self.all.with_untracked(|all| {
+            all.iter()
+                .rev()
+                .find_map(|notice| notice.step.clone().map(|step| (notice.id, step)))
         });
+        match latest {
+            Some((id, step)) => {
+                self.take_step(id, &step);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Does what a notice offers to do, and closes it.
+    pub fn take_step(self, id: u64, step: &Step) {
+        self.close(id);
+        step.action.run(());
     }
 
     /// Tells what went wrong.
     pub fn fail(self, error: &AppError) {
-        self.push(error.message.clone(), error.hint.clone(), true);
+        self.push(error.message.clone(), error.hint.clone(), true, None);
     }
 
     /// The value of a result, its error told.
@@ -62,20 +110,25 @@ impl Notices {
         self.all.update(|all| all.retain(|notice| notice.id != id));
     }
 
-    fn push(self, text: String, hint: Option<String>, is_error: bool) -> u64 {
+    fn close_later(self, id: u64, after_ms: u32) {
+        spawn_local(async move {
+            bridge::sleep(after_ms).await;
+            self.close(id);
+        });
+    }
+
+    fn push(self, text: String, hint: Option<String>, is_error: bool, step: Option<Step>) -> u64 {
         let id = self.next.get_value();
         self.next.set_value(id + 1);
         self.all.update(|all| {
-            // The same fault told twice is told once.
-            all.retain(|notice| notice.text != text);
+            Notice::make_room(all, &text, Self::MOST);
             all.push(Notice {
                 id,
                 text,
                 hint,
                 is_error,
+                step,
             });
-            let excess = all.len().saturating_sub(Self::MOST);
-            all.drain(..excess);
         });
         id
     }
@@ -152,6 +205,39 @@ impl Detail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn notice(id: u64, text: &str, offers: bool) -> Notice {
+        Notice {
+            id,
+            text: text.to_owned(),
+            hint: None,
+            is_error: false,
+            step: offers.then(|| Step {
+                word: "Undo",
+                action: Callback::new(|()| {}),
+            }),
+        }
+    }
+
+    fn ids(all: &[Notice]) -> Vec<u64> {
+        all.iter().map(|notice| notice.id).collect()
+    }
+
+    #[test]
+    fn what_can_be_undone_is_not_pushed_out_by_what_is_only_told() {
+        let owner = Owner::new();
+        owner.set();
+        let mut all = vec![notice(0, "a", true), notice(1, "b", false), notice(2, "c", false)];
+        Notice::make_room(&mut all, "d", 3);
+        assert_eq!(ids(&all), [0, 2]);
+        Notice::make_room(&mut all, "a", 3);
+        assert_eq!(ids(&all), [0, 2], "two deletions of the same words are two");
+        Notice::make_room(&mut all, "c", 3);
+        assert_eq!(ids(&all), [0], "the same fault told twice is told once");
+        let mut all = vec![notice(0, "a", true), notice(1, "b", true)];
+        Notice::make_room(&mut all, "c", 2);
+        assert_eq!(ids(&all), [1], "where all of them can be undone, the oldest goes");
+    }
 
     #[test]
     fn the_host_is_what_the_browser_would_connect_to() {

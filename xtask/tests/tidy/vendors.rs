@@ -6,7 +6,7 @@ use crate::expect_no_faults;
 use crate::house::{self, Member, Text};
 
 /// Packages that only the adapters may depend on, and the folders or files of the adapters that may name the crate.
-const VENDORS: [(&str, &[&str]); 12] = [
+const VENDORS: [(&str, &[&str]); 13] = [
     ("ort", &["ort"]),
     ("tokenizers", &["ort"]),
     ("qdrant-edge", &["qdrant"]),
@@ -19,6 +19,7 @@ const VENDORS: [(&str, &[&str]); 12] = [
     ("pdf_oxide", &["parse"]),
     ("async-openai", &["openai"]),
     ("keyring", &["keychain"]),
+    ("notify", &["notify"]),
 ];
 
 /// The one crate that several adapters share: the engines (`engines` is what they have in common) and the watch over

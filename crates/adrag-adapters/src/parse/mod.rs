@@ -14,6 +14,7 @@ mod format;
 mod html;
 mod json;
 mod limits;
+mod look;
 mod markdown;
 mod pdf;
 mod read;
@@ -23,7 +24,7 @@ mod worker;
 pub use worker::run_worker;
 
 use adrag_contract::ErrorCode;
-use adrag_core::ports::{DocumentParser, ParsedDocument, PortError, PortResult, SourceFile};
+use adrag_core::ports::{DocumentParser, ParsedDocument, PortError, PortResult, Presence, SourceFile};
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -70,6 +71,11 @@ impl DocumentParser for FileParser {
     async fn list(&self, path: &str) -> PortResult<Vec<String>> {
         let path = PathBuf::from(path);
         off_thread(move || folder::list(&path)).await
+    }
+
+    async fn look(&self, paths: &[String]) -> PortResult<Vec<Presence>> {
+        let paths = paths.to_vec();
+        off_thread(move || Ok(paths.iter().map(|path| look::look(Path::new(path))).collect())).await
     }
 
     fn fingerprint(&self) -> String {

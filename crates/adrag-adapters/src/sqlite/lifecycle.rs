@@ -234,6 +234,36 @@ pub(super) fn mark_deleting(tx: &Transaction<'_>, documents: &[DocumentId]) -> R
     Ok(())
 }
 
+pub(super) fn restore(tx: &Transaction<'_>, documents: &[DocumentId]) -> Result<Vec<DocumentId>, Failure> {
+    let mut restored = Vec::new();
+    for id in documents {
+        let waiting: Option<(i64, Option<i64>)> = tx
+            .prepare_cached("SELECT number, published FROM documents WHERE id = ?1 AND state = 'deleting'")?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match waiting {
+            None => continue,
+            Some((document, Some(published))) => fall_back(tx, document, published)?,
+            Some((document, None)) => {
+                let generations: Vec<i64> = tx
+                    .prepare_cached("SELECT number FROM generations WHERE document = ?1")?
+                    .query_map([document], |row| row.get(0))?
+                    .collect::<Result<_, _>>()?;
+                for generation in generations {
+                    forget_content(tx, generation)?;
+                }
+                tx.execute(
+                    "UPDATE documents SET state = 'failed',
+                         reason = coalesce(reason, 'it was deleted before it was finished') WHERE number = ?1",
+                    [document],
+                )?;
+            }
+        }
+        restored.push(id.clone());
+    }
+    Ok(restored)
+}
+
 pub(super) fn remove(tx: &Transaction<'_>, documents: &[DocumentId]) -> Result<(), Failure> {
     let mut delete = tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?;
     for id in documents {

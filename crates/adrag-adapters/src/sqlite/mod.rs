@@ -12,6 +12,7 @@ mod reading;
 mod records;
 mod schema;
 mod text;
+mod watch;
 
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
@@ -159,8 +160,22 @@ impl Catalog for SqliteCatalog {
             .await
     }
 
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>> {
+        let documents = documents.to_vec();
+        self.write(move |tx| lifecycle::restore(tx, &documents)).await
+    }
+
     async fn deleting(&self) -> PortResult<Vec<DocumentId>> {
         self.read(reading::deleting).await
+    }
+
+    async fn hidden(&self) -> PortResult<u64> {
+        self.read(reading::hidden).await
+    }
+
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>> {
+        let ids = ids.to_vec();
+        self.read(move |tx| reading::visible(tx, &ids)).await
     }
 
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()> {

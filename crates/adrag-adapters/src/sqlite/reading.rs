@@ -136,6 +136,30 @@ pub(super) fn deleting(tx: &Transaction<'_>) -> Result<Vec<DocumentId>, Failure>
     })
 }
 
+pub(super) fn hidden(tx: &Transaction<'_>) -> Result<u64, Failure> {
+    let chunks: i64 = tx
+        .prepare_cached(
+            "SELECT coalesce(sum(g.chunks), 0) FROM documents d JOIN generations g ON g.number = d.published
+             WHERE d.state = 'deleting'",
+        )?
+        .query_row([], |row| row.get(0))?;
+    Ok(unsigned(chunks))
+}
+
+pub(super) fn visible(tx: &Transaction<'_>, ids: &[ChunkId]) -> Result<Vec<ChunkId>, Failure> {
+    let mut statement = tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM chunks c JOIN documents d ON d.published = c.generation
+             WHERE c.id = ?1 AND d.state <> 'deleting')",
+    )?;
+    let mut visible = Vec::with_capacity(ids.len());
+    for id in ids {
+        if statement.query_row([id.as_str()], |row| row.get::<_, bool>(0))? {
+            visible.push(id.clone());
+        }
+    }
+    Ok(visible)
+}
+
 /// A generation without chunks is left out: no projection holds anything of it.
 pub(super) fn published(tx: &Transaction<'_>) -> Result<Vec<HeldDocument>, Failure> {
     let mut statement = tx.prepare_cached(

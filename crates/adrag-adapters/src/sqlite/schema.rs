@@ -14,7 +14,7 @@ use std::time::Duration;
 const APPLICATION: i32 = 0x6164_5247;
 
 /// Step `i` leads from version `i` to version `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 // Text is kept in segments cut on character boundaries, so that a passage of a long document costs its own length.
 // A chunk is a span of that text. `published` and `pending` name rows of `generations`.
@@ -91,6 +91,25 @@ CREATE TABLE runs (
     events        TEXT NOT NULL
 );
 CREATE INDEX runs_by_start ON runs (started_at_ms DESC, number DESC);
+";
+
+// Folders that collections follow, and their files as they were when they were last given to ingestion.
+const VERSION_2: &str = "
+CREATE TABLE watched_folders (
+    number     INTEGER PRIMARY KEY,
+    collection TEXT NOT NULL,
+    path       TEXT NOT NULL,
+    disk       INTEGER,
+    UNIQUE (collection, path)
+);
+CREATE TABLE watched_files (
+    folder      INTEGER NOT NULL REFERENCES watched_folders (number) ON DELETE CASCADE,
+    path        TEXT NOT NULL,
+    bytes       INTEGER NOT NULL,
+    modified_ns INTEGER NOT NULL,
+    document    TEXT,
+    PRIMARY KEY (folder, path)
+) WITHOUT ROWID;
 ";
 
 /// Opens the file, makes it when it is absent, and brings it to the version of `migrations`.
@@ -230,7 +249,7 @@ mod tests {
     fn existing_data_is_backed_up_before_it_is_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.sqlite");
-        let (writer, reader) = open(&file, MIGRATIONS).unwrap();
+        let (writer, reader) = open(&file, &[VERSION_1]).unwrap();
         writer
             .execute("INSERT INTO notes (name, value) VALUES ('a', 'b')", [])
             .unwrap();
@@ -256,13 +275,39 @@ mod tests {
     }
 
     #[test]
+    fn data_of_the_first_version_opens_and_may_follow_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.sqlite");
+        let (writer, reader) = open(&file, &[VERSION_1]).unwrap();
+        writer
+            .execute("INSERT INTO notes (name, value) VALUES ('a', 'b')", [])
+            .unwrap();
+        drop((reader, writer));
+        let (writer, reader) = open(&file, MIGRATIONS).unwrap();
+        let value: String = reader
+            .query_row("SELECT value FROM notes WHERE name = 'a'", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(value, "b");
+        writer
+            .execute(
+                "INSERT INTO watched_folders (collection, path) VALUES ('default', '/docs')",
+                [],
+            )
+            .unwrap();
+        let version: i64 = reader
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
+        assert_eq!(version, 2);
+    }
+
+    #[test]
     fn a_migration_that_fails_leaves_data_and_version_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.sqlite");
-        drop(open(&file, MIGRATIONS).unwrap());
+        drop(open(&file, &[VERSION_1]).unwrap());
         let broken = "CREATE TABLE half (a); CREATE TABLE notes (name);";
         assert!(open(&file, &[VERSION_1, broken]).is_err());
-        let (writer, _reader) = open(&file, MIGRATIONS).unwrap();
+        let (writer, _reader) = open(&file, &[VERSION_1]).unwrap();
         assert!(writer.prepare("SELECT a FROM half").is_err());
     }
 
@@ -270,7 +315,7 @@ mod tests {
     fn a_newer_version_is_refused_politely() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.sqlite");
-        drop(open(&file, &[VERSION_1, NEXT]).unwrap());
+        drop(open(&file, &[VERSION_1, VERSION_2, NEXT]).unwrap());
         let error = open(&file, MIGRATIONS).unwrap_err();
         assert_eq!(error.error.code, ErrorCode::StoreFailed);
         assert!(error.error.message.contains("newer adRAG"), "{error}");

@@ -4,6 +4,7 @@ use adrag_adapters::sqlite::SqliteCatalog;
 use adrag_contract::{ChunkId, ErrorCode, Settings, Theme};
 use adrag_core::ports::Catalog;
 use adrag_core::testing::catalog::{conformance, content, file};
+use adrag_core::testing::watch_list;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,12 @@ use std::time::{Duration, Instant};
 async fn keeps_the_promises_of_the_port() {
     let folder = tempfile::tempdir().unwrap();
     conformance(&SqliteCatalog::open(&folder.path().join("catalog.sqlite")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn keeps_the_promises_of_the_watch_list() {
+    let folder = tempfile::tempdir().unwrap();
+    watch_list::conformance(&SqliteCatalog::open(&folder.path().join("catalog.sqlite")).unwrap()).await;
 }
 
 #[tokio::test]

@@ -101,3 +101,43 @@ fn a_run_that_fails_leaves_no_stage_active() {
     assert_eq!(view.status, RunStatus::Failed);
     assert_eq!(view.row(StageId::Reason).status, RowStatus::Failed);
 }
+
+#[test]
+fn a_run_rests_between_its_pause_and_its_end() {
+    let progressed = |path: &str, done| Event::DocumentProgressed {
+        path: path.to_owned(),
+        done,
+        total: 40,
+        unit: "chunks".to_owned(),
+    };
+    let mut events = log([
+        Event::RunStarted {
+            kind: RunKind::Ingest {
+                files: 2,
+                collection: CollectionName::default(),
+            },
+        },
+        progressed("/a", 16),
+        progressed("/a", 32),
+        progressed("/b", 16),
+        Event::RunPaused,
+        Event::RunResumed,
+        Event::RunPaused,
+        Event::RunCancelled {
+            documents: Vec::new(),
+        },
+    ]);
+    for (at, event) in (0_i64..).zip(&mut events) {
+        event.at_ms = at * 1_000;
+    }
+    let after = |count: usize| RunView::replay(&events[..count]).unwrap();
+    assert_eq!(after(4).pace.per_second(), Some(16.0));
+    assert_eq!(after(4).pace.chunks(), 48, "what is done is counted once");
+    assert!(!after(4).paused);
+    assert!(after(5).paused);
+    assert_eq!(after(5).pace.per_second(), None, "no rate while nothing is done");
+    assert_eq!(after(5).status, RunStatus::Running);
+    assert!(!after(6).paused);
+    assert!(after(7).paused);
+    assert!(!after(8).paused, "what is over does not rest");
+}

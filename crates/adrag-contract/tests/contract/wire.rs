@@ -128,6 +128,8 @@ fn every_event_of_ingestion() {
             total: 3,
             unit: "chunks".to_owned(),
         },
+        Event::RunPaused,
+        Event::RunResumed,
         Event::RunFinished {
             outcome: RunOutcome::Ingested {
                 documents: vec![report.clone()],

@@ -8,11 +8,15 @@ use crate::entity::entities_of_question;
 use crate::fuse::RankedList;
 use crate::ports::{EmbedRole, PortError, PortResult, Scope, StoreHit};
 use crate::run::{StageEnd, run_stage};
-use adrag_contract::{ErrorCode, Event, RetrievalSettings, StageDetail, StageId, Store};
+use adrag_contract::{ChunkId, ErrorCode, Event, RetrievalSettings, StageDetail, StageId, Store};
 use futures::future::join_all;
+use std::collections::HashSet;
 use std::future::Future;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// Most hits asked for beyond the limit.
+const MOST_HIDDEN: usize = 2_000;
 
 /// What is searched for, and where.
 pub struct Search<'a> {
@@ -113,9 +117,15 @@ async fn ask_stores(
     cancel: &CancellationToken,
 ) -> PortResult<Found> {
     let limit = Duration::from_millis(settings.store_timeout_ms);
+    let hidden = usize::try_from(ports.catalog.hidden().await?).unwrap_or(usize::MAX);
     let answers = join_all(search.stores.iter().map(|store| async move {
         let began = ports.clock.elapsed();
-        let lists = within(limit, *store, ask_store(ports, *store, search, cancel)).await;
+        let lists = within(
+            limit,
+            *store,
+            ask_past_hidden(ports, *store, search, hidden, cancel),
+        )
+        .await;
         let took = ports.clock.elapsed().saturating_sub(began).as_millis();
         (*store, lists, u64::try_from(took).unwrap_or(u64::MAX))
     }))
@@ -177,6 +187,32 @@ async fn within<T>(
             ),
         ))
     })
+}
+
+/// Documents that wait for their deletion stand in the stores for a while yet: so many more hits are asked for, and theirs
+/// are left out, that they crowd no other document out.
+async fn ask_past_hidden(
+    ports: &Ports,
+    store: Store,
+    search: &Search<'_>,
+    hidden: usize,
+    cancel: &CancellationToken,
+) -> PortResult<Vec<Vec<StoreHit>>> {
+    if hidden == 0 {
+        return ask_store(ports, store, search, cancel).await;
+    }
+    let wider = Search {
+        limit: search.limit + hidden.min(MOST_HIDDEN),
+        ..*search
+    };
+    let mut lists = ask_store(ports, store, &wider, cancel).await?;
+    for hits in &mut lists {
+        let ids: Vec<ChunkId> = hits.iter().map(|hit| hit.chunk.clone()).collect();
+        let visible: HashSet<ChunkId> = ports.catalog.visible(&ids).await?.into_iter().collect();
+        hits.retain(|hit| visible.contains(&hit.chunk));
+        hits.truncate(search.limit);
+    }
+    Ok(lists)
 }
 
 async fn ask_store(

@@ -3,11 +3,13 @@
 use super::Engine;
 use crate::ingest::{IngestRequest, ingest};
 use crate::ports::PortError;
-use crate::run::{Budget, RunContext};
+use crate::run::{Budget, Pause, RunContext};
 use adrag_contract::{
     AddFilesRequest, AppError, CollectionName, DocumentId, ErrorCode, Event, RunId, RunKind, RunOutcome,
+    Settings,
 };
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -56,22 +58,30 @@ impl Engine {
     /// When the catalogue cannot be read.
     pub async fn resume(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
         let unfinished = self.ports.catalog.unfinished().await?;
-        let mut collections: Vec<CollectionName> = Vec::new();
-        for document in &unfinished {
-            if !collections.contains(&document.collection) {
-                collections.push(document.collection.clone());
+        Ok(self.start_by_collection(
+            unfinished
+                .into_iter()
+                .map(|document| (document.collection, document.path)),
+        ))
+    }
+
+    /// One run a collection, of which the last is returned.
+    pub(super) fn start_by_collection(
+        self: &Arc<Self>,
+        files: impl IntoIterator<Item = (CollectionName, String)>,
+    ) -> Option<RunId> {
+        let mut by_collection: Vec<(CollectionName, Vec<String>)> = Vec::new();
+        for (collection, path) in files {
+            match by_collection.iter_mut().find(|(known, _)| *known == collection) {
+                Some((_, paths)) => paths.push(path),
+                None => by_collection.push((collection, vec![path])),
             }
         }
         let mut last = None;
-        for collection in collections {
-            let files = unfinished
-                .iter()
-                .filter(|document| document.collection == collection)
-                .map(|document| document.path.clone())
-                .collect();
-            last = Some(self.start(files, collection));
+        for (collection, paths) in by_collection {
+            last = Some(self.start(paths, collection));
         }
-        Ok(last)
+        last
     }
 
     /// Tries a document again.
@@ -83,7 +93,25 @@ impl Engine {
         Ok(self.start(vec![document.path], document.collection))
     }
 
-    fn start(self: &Arc<Self>, files: Vec<String>, collection: CollectionName) -> RunId {
+    /// Tries several documents again: one run a collection, of which the last is returned. Those that are gone are
+    /// passed over.
+    ///
+    /// # Errors
+    /// When none of them is there, or the catalogue cannot be read.
+    pub async fn retry_documents(self: &Arc<Self>, documents: &[DocumentId]) -> Result<RunId, AppError> {
+        let mut files = Vec::new();
+        for document in documents {
+            match self.known_document(document).await {
+                Ok(document) => files.push((document.collection, document.path)),
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.start_by_collection(files)
+            .ok_or_else(|| AppError::new(ErrorCode::NotFound, "none of these documents is there any more"))
+    }
+
+    pub(super) fn start(self: &Arc<Self>, files: Vec<String>, collection: CollectionName) -> RunId {
         let mut seen = HashSet::new();
         let files: Vec<String> = files
             .into_iter()
@@ -91,7 +119,8 @@ impl Engine {
             .collect();
         let run = self.ports.clock.new_run_id();
         let cancel = CancellationToken::new();
-        self.runs.begin(&run, cancel.clone());
+        let pause = Pause::default();
+        self.runs.begin(&run, cancel.clone(), Some(pause.clone()));
         let settings = self.current_settings();
         let context = RunContext::new(
             run.clone(),
@@ -99,7 +128,8 @@ impl Engine {
             self.runs.clone(),
             cancel,
             Budget::new(0),
-        );
+        )
+        .pausing_with(pause);
         context.emit(Event::RunStarted {
             kind: RunKind::Ingest {
                 files: files.len() as u64,
@@ -108,33 +138,58 @@ impl Engine {
         });
         let engine = self.clone();
         tokio::spawn(async move {
-            let turn = tokio::select! {
+            // The teller first: a run that goes on says so before it ends.
+            let last = tokio::select! {
                 biased;
-                () = context.cancel.cancelled() => None,
-                turn = engine.ingesting.lock() => Some(turn),
-            };
-            let last = match turn {
-                None => Event::RunCancelled {
-                    documents: Vec::new(),
-                },
-                Some(_turn) => {
-                    let request = IngestRequest { files, collection };
-                    let ingested = ingest(&context, &engine.ports, &settings, request).await;
-                    match ingested.error {
-                        None => Event::RunFinished {
-                            outcome: RunOutcome::Ingested {
-                                documents: ingested.reports,
-                            },
-                        },
-                        Some(error) if error.is_cancelled() => Event::RunCancelled {
-                            documents: ingested.reports,
-                        },
-                        Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
-                    }
-                }
+                never = tell_pauses(&context) => match never {},
+                last = engine.run_ingestion(&context, &settings, IngestRequest { files, collection }) => last,
             };
             context.emit(last);
         });
         run
+    }
+
+    /// Waits for its turn, ingests, and returns the terminal event.
+    async fn run_ingestion(
+        &self,
+        context: &RunContext,
+        settings: &Settings,
+        request: IngestRequest,
+    ) -> Event {
+        let turn = tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => None,
+            turn = self.ingesting.lock() => Some(turn),
+        };
+        let Some(_turn) = turn else {
+            return Event::RunCancelled {
+                documents: Vec::new(),
+            };
+        };
+        let ingested = ingest(context, &self.ports, settings, request).await;
+        match ingested.error {
+            None => Event::RunFinished {
+                outcome: RunOutcome::Ingested {
+                    documents: ingested.reports,
+                },
+            },
+            Some(error) if error.is_cancelled() => Event::RunCancelled {
+                documents: ingested.reports,
+            },
+            Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
+        }
+    }
+}
+
+/// Emits an event whenever the pause is turned on or off.
+async fn tell_pauses(context: &RunContext) -> Infallible {
+    let mut paused = false;
+    loop {
+        paused = context.pause.changed_from(paused).await;
+        context.emit(if paused {
+            Event::RunPaused
+        } else {
+            Event::RunResumed
+        });
     }
 }

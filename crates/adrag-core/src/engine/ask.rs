@@ -44,7 +44,7 @@ impl Engine {
         };
         let run = self.ports.clock.new_run_id();
         let cancel = CancellationToken::new();
-        self.runs.begin(&run, cancel.clone());
+        self.runs.begin(&run, cancel.clone(), None);
         let context = RunContext::new(
             run.clone(),
             self.ports.clock.clone(),

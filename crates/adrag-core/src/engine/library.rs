@@ -35,7 +35,7 @@ impl Engine {
         Ok(self.ports.catalog.collections().await?)
     }
 
-    /// Removes documents from every store; when it returns no search finds them.
+    /// Removes documents from every store at once; when it returns they hold nothing of them, and there is no way back.
     ///
     /// # Errors
     /// When one of them is unknown (then none is removed), or a store fails: the next start finishes it.
@@ -46,7 +46,7 @@ impl Engine {
         self.remove(documents.to_vec()).await
     }
 
-    /// Removes all documents of a collection, or of all; how many there were.
+    /// Removes all documents of a collection, or of all, in the same way; how many there were.
     ///
     /// # Errors
     /// When the collection does not exist, or a store fails: the next start finishes it.
@@ -58,7 +58,7 @@ impl Engine {
         Ok(count)
     }
 
-    async fn remove(&self, documents: Vec<DocumentId>) -> Result<(), AppError> {
+    pub(super) async fn remove(&self, documents: Vec<DocumentId>) -> Result<(), AppError> {
         // An ingestion under way writes the same projections: the deletion takes its turn.
         let _turn = self.ingesting.lock().await;
         let ports = self.ports.clone();
@@ -171,11 +171,15 @@ impl Engine {
         })
     }
 
+    /// A document that is not deleted.
     pub(super) async fn known_document(&self, id: &DocumentId) -> Result<DocumentInfo, AppError> {
-        self.ports.catalog.document(id).await?.ok_or_else(|| {
-            AppError::new(ErrorCode::NotFound, format!("there is no document {id}"))
-                .with_hint("`adrag documents` lists them")
-        })
+        let found = self.ports.catalog.document(id).await?;
+        found
+            .filter(|document| document.state != DocumentState::Deleting)
+            .ok_or_else(|| {
+                AppError::new(ErrorCode::NotFound, format!("there is no document {id}"))
+                    .with_hint("`adrag documents` lists them")
+            })
     }
 
     pub(super) async fn known_collection(&self, name: &CollectionName) -> Result<(), AppError> {

@@ -5,20 +5,26 @@
 mod add;
 mod ask;
 mod check;
+mod deletion;
 mod library;
 mod ports;
 mod runs;
 mod search;
 mod status;
+mod watch;
 
 pub use check::{CheckReply, CheckRequest};
+pub use deletion::UNDO_FOR;
 pub use ports::{ExtractReport, Ports, SearchRequest, Surroundings};
 
 use crate::ports::PortError;
 use crate::reconcile::reconcile;
 use adrag_contract::{AppError, DocumentReport, Event, RunEvent, RunId, RunOutcome, RunSummary, Settings};
+use deletion::Deletions;
 use runs::Runs;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tokio_util::sync::CancellationToken;
+use watch::Watching;
 
 /// Runs listed at once.
 const LISTED_RUNS: usize = 200;
@@ -34,6 +40,10 @@ pub struct Engine {
     runs: Arc<Runs>,
     /// One ingestion at a time; the others wait their turn.
     ingesting: tokio::sync::Mutex<()>,
+    deletions: Deletions,
+    watching: Arc<Watching>,
+    /// Ends what waits in the background.
+    closing: CancellationToken,
 }
 
 impl Engine {
@@ -63,6 +73,9 @@ impl Engine {
             settings: RwLock::new(settings),
             runs: Arc::new(Runs::default()),
             ingesting: tokio::sync::Mutex::new(()),
+            deletions: Deletions::default(),
+            watching: Arc::new(Watching::default()),
+            closing: CancellationToken::new(),
         }))
     }
 
@@ -82,6 +95,22 @@ impl Engine {
     /// Stops a run. False when it is not under way.
     pub fn cancel(&self, run: &RunId) -> bool {
         self.runs.cancel(run)
+    }
+
+    /// Lets an ingestion rest: the small piece of work under way is done, nothing new is begun.
+    ///
+    /// # Errors
+    /// When the run is unknown or a question.
+    pub fn pause(&self, run: &RunId) -> Result<(), AppError> {
+        self.runs.pause(run, true)
+    }
+
+    /// Lets a resting ingestion go on.
+    ///
+    /// # Errors
+    /// When the run is unknown or a question.
+    pub fn resume_run(&self, run: &RunId) -> Result<(), AppError> {
+        self.runs.pause(run, false)
     }
 
     /// The events of a run so far, from memory or from history.
@@ -124,9 +153,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends all runs, flushes the stores, stops our servers and lets go of the data folder. Call it before the program ends.
+    /// Ends all runs, flushes the stores, stops our servers and lets go of the data folder. Call it before the program
+    /// ends. Deletions that could still be undone are finished by the next start.
     pub async fn close(&self) {
+        self.closing.cancel();
         self.runs.cancel_all().await;
+        // A cleaning of the stores that has begun is let end.
+        let _turn = self.ingesting.lock().await;
         self.ports.engines.close().await;
         if let Err(error) = crate::project::flush(&self.ports).await {
             tracing::error!(%error, "flushing the stores failed; the next start mends it");

@@ -2,8 +2,8 @@
 
 use crate::answer::{Abstention, Fold};
 use crate::ports::{
-    Catalog, Clock, DocumentParser, Embedder, Engines, EntityGraph, KeyStore, KeywordIndex, Reranker,
-    SupportModel, Tokenizer, VectorIndex,
+    Catalog, Clock, DocumentParser, Embedder, Engines, EntityGraph, FolderWatcher, KeyStore, KeywordIndex,
+    Reranker, SupportModel, Tokenizer, VectorIndex, WatchList,
 };
 use adrag_contract::{AppError, CollectionName, DocumentState, ModelStatus, Store};
 use std::sync::Arc;
@@ -33,6 +33,10 @@ pub struct Ports {
     pub graph: Arc<dyn EntityGraph>,
     /// The authority.
     pub catalog: Arc<dyn Catalog>,
+    /// Hints at changes of followed folders.
+    pub watcher: Arc<dyn FolderWatcher>,
+    /// The followed folders.
+    pub watch_list: Arc<dyn WatchList>,
     /// Language models.
     pub engines: Arc<dyn Engines>,
     /// Keys.

@@ -1,6 +1,7 @@
 //! The runs of this session: their events, who listens, how they end.
 
 use crate::ports::EventSink;
+use crate::run::Pause;
 use adrag_contract::{AppError, ErrorCode, RunEvent, RunId, RunKind, RunSummary, RunView};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -29,6 +30,7 @@ struct Record {
     events: Vec<RunEvent>,
     view: RunView,
     cancel: CancellationToken,
+    pause: Option<Pause>,
     last: watch::Sender<Option<RunEvent>>,
 }
 
@@ -40,12 +42,13 @@ impl Runs {
             .push(listener);
     }
 
-    /// Makes room for a run.
-    pub fn begin(&self, run: &RunId, cancel: CancellationToken) {
+    /// Makes room for a run; `pause` where it can rest.
+    pub fn begin(&self, run: &RunId, cancel: CancellationToken, pause: Option<Pause>) {
         let record = Record {
             events: Vec::new(),
             view: RunView::default(),
             cancel,
+            pause,
             last: watch::Sender::new(None),
         };
         self.table().runs.insert(run.clone(), record);
@@ -59,6 +62,24 @@ impl Runs {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Turns the pause of a run on or off; nothing when it is over.
+    pub fn pause(&self, run: &RunId, on: bool) -> Result<(), AppError> {
+        let table = self.table();
+        let record = table.runs.get(run).ok_or_else(|| unknown(run))?;
+        match &record.pause {
+            Some(pause) => {
+                if !record.view.is_over() {
+                    pause.set(on);
+                }
+                Ok(())
+            }
+            None => Err(
+                AppError::new(ErrorCode::InvalidRequest, "a question cannot be paused")
+                    .with_hint("stop it and ask again"),
+            ),
         }
     }
 

@@ -143,14 +143,20 @@ async fn build(run: &RunContext, ports: &Ports, document: &Prepared) -> PortResu
     let total = document.content.chunks.len() as u64;
     let vectors = match &ports.embedder {
         Some(embedder) => {
-            embed(embedder.as_ref(), &document.content.chunks, &run.cancel, |done| {
-                run.emit(Event::DocumentProgressed {
-                    path: document.path.clone(),
-                    done: done as u64,
-                    total,
-                    unit: "chunks".to_owned(),
-                });
-            })
+            embed(
+                embedder.as_ref(),
+                &document.content.chunks,
+                &run.cancel,
+                &run.pause,
+                |done| {
+                    run.emit(Event::DocumentProgressed {
+                        path: document.path.clone(),
+                        done: done as u64,
+                        total,
+                        unit: "chunks".to_owned(),
+                    });
+                },
+            )
             .await?
         }
         None => Vec::new(),
@@ -179,7 +185,7 @@ async fn advance(
     path: &str,
     state: DocumentState,
 ) -> PortResult<()> {
-    run.check()?;
+    run.pass().await?;
     ports.catalog.advance(key, state).await?;
     state_changed(run, path, Some(&key.document), state, None);
     Ok(())

@@ -6,7 +6,7 @@ use crate::engine::Ports;
 use crate::ports::{DocumentKey, NewDocument, PortError, PortResult, SourceFile};
 use crate::project::{flush, forget, remove_marked, undo};
 use crate::run::RunContext;
-use adrag_contract::{CollectionName, DocumentId, DocumentReport, DocumentState, Event, Settings};
+use adrag_contract::{CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, Settings};
 use futures::StreamExt;
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ enum Begun {
 /// Looks at a file, admits it, and extracts and cuts its text. An `Err` ends the whole run: cancelled, or the
 /// catalogue failed.
 async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: String) -> PortResult<Begun> {
-    run.check()?;
+    run.pass().await?;
     let looked = ports.parser.inspect(&path).await;
     let file = looked.clone().unwrap_or_else(|_| SourceFile {
         name: name_of(&path),
@@ -178,7 +178,11 @@ async fn fail(
         reason = format!("{reason}; and its remains could not be removed: {second}");
     }
     if let Err(second) = ports.catalog.fail(key, &reason).await {
-        reason = format!("{reason}; and the catalogue could not note it: {second}");
+        reason = if is_deleted(ports, &key.document).await {
+            "it was deleted while it was being added".to_owned()
+        } else {
+            format!("{reason}; and the catalogue could not note it: {second}")
+        };
     }
     state_changed(
         run,
@@ -194,6 +198,13 @@ async fn fail(
         reason: Some(reason),
         chunks: 0,
         chars: 0,
+    }
+}
+
+async fn is_deleted(ports: &Ports, document: &DocumentId) -> bool {
+    match ports.catalog.document(document).await {
+        Ok(found) => found.is_none_or(|document| document.state == DocumentState::Deleting),
+        Err(_) => false,
     }
 }
 
@@ -236,8 +247,10 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// A run that rests leaves nothing waiting.
     fn is_due(&self) -> bool {
-        self.written.len() >= FLUSH_DOCUMENTS
+        self.run.pause.is_on()
+            || self.written.len() >= FLUSH_DOCUMENTS
             || self.run.clock.elapsed().saturating_sub(self.since) >= FLUSH_AFTER
     }
 
@@ -250,11 +263,21 @@ impl<'a> Batch<'a> {
         flush(self.ports).await?;
         let mut stale = false;
         for (at, built) in std::mem::take(&mut self.written) {
-            let replaced = self
+            let published = self
                 .ports
                 .catalog
                 .publish(&built.key, built.reason.as_deref())
-                .await?;
+                .await;
+            let replaced = match published {
+                Ok(replaced) => replaced,
+                // It was deleted, or admitted again, while it was on its way: the others go on.
+                Err(error) if error.error.code == ErrorCode::NotFound => {
+                    reports[at] = Some(fail(self.run, self.ports, &built.key, &built.path, &error).await);
+                    stale = true;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if built.key.generation > 1 {
                 forget(self.ports, &built.key.document, Some(built.key.generation)).await?;
                 stale = true;

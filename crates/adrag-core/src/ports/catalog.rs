@@ -121,8 +121,19 @@ pub trait Catalog: Send + Sync {
     /// Moves documents to `Deleting`: from now on no search sees them. Unknown ids are ignored.
     async fn mark_deleting(&self, documents: &[DocumentId]) -> PortResult<()>;
 
+    /// Takes documents out of `Deleting`: what they had published counts again as it was. One that had nothing
+    /// published is `Failed`, for the reason known or because it was not finished. Documents that are not in `Deleting`
+    /// are ignored; the others are returned.
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>>;
+
     /// Documents in `Deleting`.
     async fn deleting(&self) -> PortResult<Vec<DocumentId>>;
+
+    /// How many chunks documents in `Deleting` had published: so many hits of a store may be of no use.
+    async fn hidden(&self) -> PortResult<u64>;
+
+    /// The chunks among these ids that [`resolve`](Self::resolve) would return, in the order of `ids`.
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>>;
 
     /// Forgets documents altogether.
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()>;

@@ -1,6 +1,7 @@
 //! Time and identity, so that nothing in the logic depends on when or where it runs.
 
 use adrag_contract::{RunEvent, RunId};
+use futures::future::BoxFuture;
 use std::time::Duration;
 
 /// Tells the time and makes ids.
@@ -10,6 +11,9 @@ pub trait Clock: Send + Sync {
 
     /// Time since some fixed moment. Never goes back.
     fn elapsed(&self) -> Duration;
+
+    /// Ends when this much time has passed since the call.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
     /// A run id that was never given before.
     fn new_run_id(&self) -> RunId;

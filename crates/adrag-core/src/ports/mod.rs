@@ -14,6 +14,7 @@ mod parser;
 mod reranker;
 mod support;
 mod vector;
+mod watcher;
 
 pub use catalog::*;
 pub use chat::*;
@@ -28,3 +29,4 @@ pub use parser::*;
 pub use reranker::*;
 pub use support::*;
 pub use vector::*;
+pub use watcher::*;

@@ -1,6 +1,6 @@
 //! Reading files.
 
-use super::{ParsedDocument, PortResult, SourceFile};
+use super::{ParsedDocument, PortResult, Presence, SourceFile};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +19,9 @@ pub trait DocumentParser: Send + Sync {
     /// The files under a path, sorted: the path itself for a file, supported files below for a folder (hidden ones
     /// and links out of it left out).
     async fn list(&self, path: &str) -> PortResult<Vec<String>>;
+
+    /// What stands at each of these paths, in their order. Nothing is read.
+    async fn look(&self, paths: &[String]) -> PortResult<Vec<Presence>>;
 
     /// Name and version of everything that decides what text comes out; part of the index fingerprint.
     fn fingerprint(&self) -> String;

@@ -1,5 +1,6 @@
 //! What a run carries through all its work.
 
+use super::Pause;
 use crate::ports::{Clock, EventSink, PortError};
 use adrag_contract::{ErrorCode, Event, RunEvent, RunId};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +15,8 @@ pub struct RunContext {
     pub clock: Arc<dyn Clock>,
     /// Cancelled when the person stops the run.
     pub cancel: CancellationToken,
+    /// On while the run is to rest.
+    pub pause: Pause,
     /// What it may still spend.
     pub budget: Budget,
     sink: Arc<dyn EventSink>,
@@ -39,6 +42,7 @@ impl RunContext {
             run,
             clock,
             cancel,
+            pause: Pause::default(),
             budget,
             sink,
             state: Mutex::new(State {
@@ -47,6 +51,12 @@ impl RunContext {
                 over: false,
             }),
         }
+    }
+
+    /// The same run with a switch that others hold too.
+    pub fn pausing_with(mut self, pause: Pause) -> Self {
+        self.pause = pause;
+        self
     }
 
     /// Emits the next event. Nothing follows a terminal one.
@@ -79,6 +89,14 @@ impl RunContext {
     /// Milliseconds from `since` (an [`elapsed`](Clock::elapsed) of before) until now.
     pub fn ms_since(&self, since: std::time::Duration) -> u64 {
         u64::try_from(self.clock.elapsed().saturating_sub(since).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Rests while the run is paused.
+    ///
+    /// # Errors
+    /// When the run was stopped.
+    pub async fn pass(&self) -> Result<(), PortError> {
+        self.pause.pass(&self.cancel).await
     }
 
     /// Fails when the run was stopped.

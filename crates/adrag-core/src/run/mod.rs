@@ -2,7 +2,9 @@
 //! and failure.
 
 mod context;
+mod pause;
 mod stage;
 
 pub use context::{Budget, RunContext};
+pub use pause::Pause;
 pub use stage::{StageEnd, run_stage, run_stage_or};

@@ -4,6 +4,7 @@ mod conformance;
 mod fake_state;
 mod kept;
 mod made;
+mod undo;
 
 pub use conformance::{conformance, content, file};
 
@@ -90,8 +91,23 @@ impl Catalog for FakeCatalog {
         })
     }
 
+    async fn restore(&self, documents: &[DocumentId]) -> PortResult<Vec<DocumentId>> {
+        self.with(|state| Ok(state.restore(documents)))
+    }
+
     async fn deleting(&self) -> PortResult<Vec<DocumentId>> {
         self.with(|state| Ok(state.deleting()))
+    }
+
+    async fn hidden(&self) -> PortResult<u64> {
+        self.with(|state| Ok(state.hidden()))
+    }
+
+    async fn visible(&self, ids: &[ChunkId]) -> PortResult<Vec<ChunkId>> {
+        self.with(|state| {
+            let resolved = state.resolve(ids).into_iter();
+            Ok(resolved.map(|stored| stored.chunk.id).collect())
+        })
     }
 
     async fn remove(&self, documents: &[DocumentId]) -> PortResult<()> {

@@ -2,25 +2,51 @@
 
 use crate::ports::{Clock, EventSink};
 use adrag_contract::{Event, RunEvent, RunId};
+use futures::future::BoxFuture;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 
-/// Starts at 1,000,000 ms and moves one millisecond with every look, so durations are never zero and never random.
+/// Starts at 1,000,000 ms and moves one millisecond with every look, so durations are never zero and never random. Who
+/// sleeps is woken by [`advance`](Self::advance) alone.
 #[derive(Default)]
 pub struct FakeClock {
     looks: AtomicU64,
     runs: AtomicU64,
+    moved: watch::Sender<Duration>,
+}
+
+impl FakeClock {
+    /// Lets time pass.
+    pub fn advance(&self, by: Duration) {
+        self.moved.send_modify(|moved| *moved += by);
+    }
+
+    /// How many sleep.
+    pub fn sleepers(&self) -> usize {
+        self.moved.receiver_count()
+    }
 }
 
 impl Clock for FakeClock {
     fn now_ms(&self) -> i64 {
-        let looks = self.looks.fetch_add(1, Ordering::SeqCst);
-        1_000_000 + i64::try_from(looks).unwrap()
+        1_000_000 + i64::try_from(self.elapsed().as_millis()).unwrap()
     }
 
     fn elapsed(&self) -> Duration {
-        Duration::from_millis(self.looks.fetch_add(1, Ordering::SeqCst))
+        *self.moved.borrow() + Duration::from_millis(self.looks.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let mut moved = self.moved.subscribe();
+        let until = *moved.borrow() + duration;
+        Box::pin(async move {
+            if moved.wait_for(|now| *now >= until).await.is_err() {
+                // The clock is gone, and time with it.
+                std::future::pending::<()>().await;
+            }
+        })
     }
 
     fn new_run_id(&self) -> RunId {

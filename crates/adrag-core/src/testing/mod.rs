@@ -15,3 +15,5 @@ pub mod parser;
 pub mod reranker;
 pub mod support;
 pub mod vector;
+pub mod watch_list;
+pub mod watcher;

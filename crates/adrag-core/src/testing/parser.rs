@@ -1,11 +1,14 @@
 //! The fake and the conformance suite of the document parser.
 
-use crate::ports::{Block, BlockKind, DocumentParser, ParsedDocument, PortError, PortResult, SourceFile};
-use adrag_contract::ErrorCode;
+use crate::ports::{
+    Block, BlockKind, DocumentParser, FileStamp, ParsedDocument, PortError, PortResult, Presence, SourceFile,
+};
+use adrag_contract::{AppError, ErrorCode};
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -13,11 +16,17 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub struct FakeParser {
     files: Mutex<BTreeMap<String, FakeFile>>,
+    folders: Mutex<BTreeSet<String>>,
+    unreadable: Mutex<BTreeSet<String>>,
+    disk: AtomicU64,
+    changes: AtomicU64,
+    inspected: AtomicU64,
 }
 
 #[derive(Clone, Default)]
 struct FakeFile {
     text: String,
+    modified_ns: i64,
     failure: Option<PortError>,
     delay: Duration,
     document: Option<ParsedDocument>,
@@ -37,12 +46,62 @@ impl FakeParser {
 
     /// Adds a file, or replaces it, while the parser is shared.
     pub fn put(&self, path: &str, text: &str) {
+        let modified_ns = self.changes.fetch_add(1, Ordering::SeqCst) as i64;
         self.change(path, |file| {
             *file = FakeFile {
                 text: text.to_owned(),
+                modified_ns,
                 ..FakeFile::default()
             };
         });
+    }
+
+    /// Adds a folder that is there even while it holds nothing.
+    pub fn put_folder(&self, path: &str) {
+        self.folders.lock().unwrap().insert(path.to_owned());
+    }
+
+    /// Removes a folder with all that is below it.
+    pub fn remove_folder(&self, path: &str) {
+        let below = format!("{path}/");
+        self.folders.lock().unwrap().remove(path);
+        self.files
+            .lock()
+            .unwrap()
+            .retain(|file, _| !file.starts_with(&below));
+    }
+
+    /// Moves a file; its text and its time stay.
+    pub fn rename(&self, from: &str, to: &str) {
+        let mut files = self.files.lock().unwrap();
+        if let Some(file) = files.remove(from) {
+            files.insert(to.to_owned(), file);
+        }
+    }
+
+    /// What is below a folder cannot be seen, or can again.
+    pub fn hide(&self, folder: &str, is_hidden: bool) {
+        let mut unreadable = self.unreadable.lock().unwrap();
+        if is_hidden {
+            unreadable.insert(format!("{folder}/"));
+        } else {
+            unreadable.remove(&format!("{folder}/"));
+        }
+    }
+
+    /// All folders are on another disk from now on.
+    pub fn change_disk(&self) {
+        self.disk.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many files were inspected so far.
+    pub fn inspected(&self) -> u64 {
+        self.inspected.load(Ordering::SeqCst)
+    }
+
+    fn is_hidden(&self, path: &str) -> bool {
+        let unreadable = self.unreadable.lock().unwrap();
+        unreadable.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Adds a file that parses to this document.
@@ -84,6 +143,7 @@ impl FakeParser {
 #[async_trait]
 impl DocumentParser for FakeParser {
     async fn inspect(&self, path: &str) -> PortResult<SourceFile> {
+        self.inspected.fetch_add(1, Ordering::SeqCst);
         let file = self.file(path)?;
         Ok(SourceFile {
             path: path.to_owned(),
@@ -117,16 +177,42 @@ impl DocumentParser for FakeParser {
         let folder = format!("{}/", path.trim_end_matches('/'));
         let found: Vec<String> = files
             .keys()
-            .filter(|file| file.starts_with(&folder))
+            .filter(|file| file.starts_with(&folder) && !self.is_hidden(file))
             .cloned()
             .collect();
-        if found.is_empty() {
+        let is_folder = self.folders.lock().unwrap().contains(path.trim_end_matches('/'));
+        if found.is_empty() && !is_folder {
             return Err(PortError::rejected(
                 ErrorCode::NotFound,
                 format!("`{path}` does not exist"),
             ));
         }
         Ok(found)
+    }
+
+    async fn look(&self, paths: &[String]) -> PortResult<Vec<Presence>> {
+        let files = self.files.lock().unwrap();
+        let folders = self.folders.lock().unwrap();
+        Ok(paths
+            .iter()
+            .map(|path| {
+                let below = format!("{path}/");
+                match files.get(path) {
+                    _ if self.is_hidden(path) => Presence::Unknown(AppError::new(
+                        ErrorCode::UnreadableFile,
+                        format!("`{path}` may not be seen"),
+                    )),
+                    Some(file) => Presence::File(FileStamp {
+                        bytes: file.text.len() as u64,
+                        modified_ns: file.modified_ns,
+                    }),
+                    None if folders.contains(path) || files.keys().any(|file| file.starts_with(&below)) => {
+                        Presence::Folder(Some(self.disk.load(Ordering::SeqCst)))
+                    }
+                    None => Presence::Gone,
+                }
+            })
+            .collect())
     }
 
     fn fingerprint(&self) -> String {
@@ -353,6 +439,27 @@ pub async fn conformance(parser: &dyn DocumentParser, fixtures: &ParserFixtures)
             .await
             .expect("a file lists itself"),
         std::slice::from_ref(&fixtures.readable)
+    );
+
+    let asked = [
+        fixtures.missing.clone(),
+        fixtures.readable.clone(),
+        fixtures.folder.clone(),
+        format!("{}/below", fixtures.readable),
+    ];
+    let found = parser.look(&asked).await.expect("paths can be looked at");
+    assert_eq!(found.len(), asked.len(), "each path has its answer");
+    assert_eq!(found[0], Presence::Gone);
+    match &found[1] {
+        Presence::File(stamp) => assert_eq!(stamp.bytes, source.bytes),
+        other => panic!("a file is a file: {other:?}"),
+    }
+    assert!(matches!(found[2], Presence::Folder(_)), "{:?}", found[2]);
+    assert_eq!(found[3], Presence::Gone, "nothing is below a file");
+    assert_eq!(
+        parser.look(&asked).await.expect("again"),
+        found,
+        "what was not touched looks the same"
     );
 
     cancel.cancel();

@@ -17,7 +17,10 @@ use adrag_core::testing::keyword::FakeKeywordIndex;
 use adrag_core::testing::parser::FakeParser;
 use adrag_core::testing::support::FakeSupport;
 use adrag_core::testing::vector::FakeVectorIndex;
+use adrag_core::testing::watch_list::FakeWatchList;
+use adrag_core::testing::watcher::FakeFolderWatcher;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub struct Bench {
     pub engine: Arc<Engine>,
@@ -29,6 +32,9 @@ pub struct Bench {
     pub catalog: Arc<FakeCatalog>,
     pub model: Arc<FakeChatModel>,
     pub support: Arc<FakeSupport>,
+    pub clock: Arc<FakeClock>,
+    pub watcher: Arc<FakeFolderWatcher>,
+    pub watch_list: Arc<FakeWatchList>,
     ports: Ports,
 }
 
@@ -46,6 +52,9 @@ impl Bench {
         let graph = Arc::new(FakeEntityGraph::new());
         let catalog = Arc::new(FakeCatalog::new());
         let support = Arc::new(FakeSupport::default());
+        let watcher = Arc::new(FakeFolderWatcher::default());
+        let watch_list = Arc::new(FakeWatchList::default());
+        let clock = Arc::new(FakeClock::default());
         let model = Arc::new(FakeChatModel::new(replies));
         let ports = Ports {
             parser: parser.clone(),
@@ -59,9 +68,11 @@ impl Bench {
             keywords: keywords.clone(),
             graph: graph.clone(),
             catalog: catalog.clone(),
+            watcher: watcher.clone(),
+            watch_list: watch_list.clone(),
             engines: Arc::new(FakeEngines::new(model.clone() as Arc<dyn ChatModel>)),
             keys: Arc::new(FakeKeyStore::default()),
-            clock: Arc::new(FakeClock::default()),
+            clock: clock.clone(),
         };
         Self {
             engine: Engine::open(ports.clone(), Surroundings::default())
@@ -75,6 +86,9 @@ impl Bench {
             catalog,
             model,
             support,
+            clock,
+            watcher,
+            watch_list,
             ports,
         }
     }
@@ -127,6 +141,26 @@ impl Bench {
         let events = self.engine.run_snapshot(run).await.unwrap();
         assert_well_formed(&events);
         events
+    }
+
+    /// Lets time pass until something in the background has come about.
+    pub async fn in_time(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+        self.until(what, async |bench| {
+            bench.clock.advance(Duration::from_millis(100));
+            holds(bench).await
+        })
+        .await;
+    }
+
+    /// Waits until something in the background has come about.
+    pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+        for _ in 0..100_000 {
+            if holds(self).await {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("it never came about that {what}");
     }
 
     pub async fn finds(&self, words: &str) -> bool {
@@ -190,6 +224,8 @@ pub fn shape(events: &[RunEvent]) -> Vec<String> {
             Event::ClaimChecked { claim } => format!("claim {:?}", claim.verdict),
             Event::DocumentStateChanged { state, .. } => format!("document {}", state.as_str()),
             Event::DocumentProgressed { .. } => "document progressed".to_owned(),
+            Event::RunPaused => "run paused".to_owned(),
+            Event::RunResumed => "run resumed".to_owned(),
             Event::RunFinished { .. } => "run finished".to_owned(),
             Event::RunFailed { error, .. } => format!("run failed: {}", error.message),
             Event::RunCancelled { .. } => "run cancelled".to_owned(),

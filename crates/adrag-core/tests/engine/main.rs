@@ -3,5 +3,8 @@
 
 mod ask;
 mod bench;
+mod delete;
 mod ingest;
+mod pause;
 mod recover;
+mod watch;

@@ -7,16 +7,16 @@ mod script;
 
 use super::dom;
 use adrag_contract::{
-    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, DoctorReport, DocumentId, DocumentInfo,
-    DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName, KeyStatus, ModelStatus,
-    PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest, Settings, StoreCounts,
-    Theme, VectorCount,
+    AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, Deletion, DeletionId, DoctorReport,
+    DocumentId, DocumentInfo, DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName,
+    KeyStatus, ModelStatus, PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest,
+    Settings, StoreCounts, Theme, VectorCount, WatchFolderRequest, WatchState, WatchedFolder,
 };
 use documents::{SAMPLES, sample};
 use script::Beat;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 type Listener = Rc<dyn Fn(RunEvent)>;
@@ -24,9 +24,13 @@ type Listener = Rc<dyn Fn(RunEvent)>;
 #[derive(Default)]
 struct Stage {
     documents: Vec<DocumentInfo>,
+    deleted: BTreeMap<String, Vec<DocumentInfo>>,
+    deletions: u64,
+    watched: Vec<WatchedFolder>,
     logs: BTreeMap<String, Vec<RunEvent>>,
     summaries: Vec<RunSummary>,
     cancelled: Vec<String>,
+    paused: BTreeSet<String>,
     settings: Settings,
     key: Option<String>,
     listeners: Vec<Listener>,
@@ -77,13 +81,17 @@ impl Demo {
                 let beats = script::ask(&request.question, engine);
                 write(&self.play(Some(request.question), beats))
             }
-            "add_files" | "add_samples" | "retry_document" => write(&self.play(None, script::ingest())),
+            "add_files" | "add_samples" | "retry_document" | "retry_documents" => {
+                write(&self.play(None, script::ingest()))
+            }
             "pick_files" => write(&SAMPLES.iter().map(|document| document.path).collect::<Vec<_>>()),
             "cancel_run" => {
                 let run: RunId = read(request)?;
                 self.stage.borrow_mut().cancelled.push(run.as_str().to_owned());
                 Ok(Value::Null)
             }
+            "pause_run" => self.pause(&read(request)?, true),
+            "resume_run" => self.pause(&read(request)?, false),
             "run_snapshot" => {
                 let run: RunId = read(request)?;
                 let stage = self.stage.borrow();
@@ -105,13 +113,36 @@ impl Demo {
             "list_collections" => write(&stage.collections()),
             "delete_documents" => {
                 let ids: Vec<DocumentId> = read(request)?;
-                stage.documents.retain(|document| !ids.contains(&document.id));
+                write(&stage.delete(|document| ids.contains(&document.id)))
+            }
+            "clear_documents" => write(&stage.delete(|_| true)),
+            "undo_delete" => {
+                let id: DeletionId = read(request)?;
+                let deleted = stage.deleted.remove(id.as_str());
+                let deleted = deleted.ok_or_else(|| gone("this deletion"))?;
+                let count = deleted.len();
+                stage.documents.extend(deleted);
+                write(&count)
+            }
+            "pick_folder" => write("/documents/Documents"),
+            "list_watched" => write(&stage.watched),
+            "watch_folder" => {
+                let request: WatchFolderRequest = read(request)?;
+                stage.watched.retain(|known| known.path != request.path);
+                let files = stage.documents.len() as u64;
+                stage.watched.push(WatchedFolder {
+                    path: request.path,
+                    collection: request.collection,
+                    state: WatchState::Following,
+                    reason: None,
+                    files,
+                });
                 Ok(Value::Null)
             }
-            "clear_documents" => {
-                let count = stage.documents.len();
-                stage.documents.clear();
-                write(&count)
+            "unwatch_folder" => {
+                let request: WatchFolderRequest = read(request)?;
+                stage.watched.retain(|known| known.path != request.path);
+                Ok(Value::Null)
             }
             "read_passage" => write(&stage.passage(&read(request)?)?),
             "get_settings" => write(&stage.settings),
@@ -156,6 +187,9 @@ impl Demo {
         leptos::task::spawn_local(async move {
             for (wait, event) in beats {
                 dom::sleep(wait).await;
+                while demo.is_paused(&played) && !demo.is_cancelled(&played) {
+                    dom::sleep(50).await;
+                }
                 if demo.is_cancelled(&played) {
                     demo.emit(
                         &played,
@@ -169,6 +203,33 @@ impl Demo {
             }
         });
         run
+    }
+
+    fn pause(&self, run: &RunId, rests: bool) -> Result<Value, AppError> {
+        let name = run.as_str().to_owned();
+        let changed = {
+            let mut stage = self.stage.borrow_mut();
+            if rests {
+                stage.paused.insert(name)
+            } else {
+                stage.paused.remove(&name)
+            }
+        };
+        if changed {
+            self.emit(
+                run,
+                if rests {
+                    Event::RunPaused
+                } else {
+                    Event::RunResumed
+                },
+            );
+        }
+        Ok(Value::Null)
+    }
+
+    fn is_paused(&self, run: &RunId) -> bool {
+        self.stage.borrow().paused.contains(run.as_str())
     }
 
     fn is_cancelled(&self, run: &RunId) -> bool {
@@ -223,6 +284,22 @@ impl Stage {
         match self.documents.iter_mut().find(|document| document.id == *id) {
             Some(present) => *present = info,
             None => self.documents.push(info),
+        }
+    }
+
+    fn delete(&mut self, is_meant: impl Fn(&DocumentInfo) -> bool) -> Deletion {
+        let (deleted, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.documents)
+            .into_iter()
+            .partition(is_meant);
+        self.documents = kept;
+        self.deletions += 1;
+        let id = format!("deletion-{}", self.deletions);
+        let documents = deleted.len() as u64;
+        self.deleted.insert(id.clone(), deleted);
+        Deletion {
+            id: DeletionId::new(id),
+            documents,
+            undo_for_ms: 60_000,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Ink;
 use crate::bridge;
 use crate::state::reader::{Target, chip_name};
+use crate::state::sources::citation_name;
 use crate::state::use_app;
 use adrag_contract::Citation;
 use leptos::prelude::*;
@@ -25,9 +26,10 @@ pub fn Chip(
             app.reader.show(Target::cited(ink.exchange, &citation));
         }
     };
-    let name = move || match citation() {
-        Some(citation) => format!("Citation {n}: {}", citation.title),
-        None => format!("Citation {n}"),
+    let is_removed = move || citation().is_some_and(|citation| app.shelf.is_removed(&citation.document));
+    let name = move || {
+        let title = citation().map(|citation| citation.title);
+        citation_name(n, title.as_deref(), is_removed())
     };
     let is_current = move || {
         app.reader.target.with(|target| {
@@ -40,6 +42,7 @@ pub fn Chip(
         <button
             class="chip"
             class:current=is_current
+            class:removed=is_removed
             data-testid=format!("citation-{n}")
             data-chip=chip_name(ink.exchange, n)
             aria-label=name

@@ -4,8 +4,9 @@ use crate::components::mark::{RelevanceBar, StoreLetters};
 use crate::state::chat::Exchange;
 use crate::state::format;
 use crate::state::reader::{Target, citations};
+use crate::state::sources::REMOVED;
 use crate::state::use_app;
-use adrag_contract::{Citation, Passage};
+use adrag_contract::{Citation, DocumentId, Passage};
 use leptos::prelude::*;
 
 /// The evidence side.
@@ -58,12 +59,20 @@ fn cited_item(citation: Citation, key: usize) -> impl IntoView {
                 <span class="evidence-head">
                     <span class="chip still">{citation.n}</span>
                     <span class="evidence-title">{format::plain(&citation.title)}</span>
+                    <RemovedMark document=citation.document.clone() />
                     <span class="quiet">{citation.page.map(|page| format!("p. {page}"))}</span>
                 </span>
                 <span class="evidence-text serif">{format::shortened(&citation.text, 220)}</span>
             </button>
         </li>
     }
+}
+
+/// Says that a document was deleted since.
+#[component]
+fn RemovedMark(document: DocumentId) -> impl IntoView {
+    let app = use_app();
+    view! { {move || app.shelf.is_removed(&document).then(|| view! { <span class="removed-mark">{REMOVED}</span> })} }
 }
 
 fn uncited_item(passage: Passage, best: f32, key: usize) -> impl IntoView {
@@ -91,6 +100,7 @@ fn uncited_item(passage: Passage, best: f32, key: usize) -> impl IntoView {
                 <span class="evidence-head">
                     <StoreLetters passage=passage.clone() />
                     <span class="evidence-title">{format::plain(&passage.title)}</span>
+                    <RemovedMark document=passage.document.clone() />
                     <span class="quiet">{passage.page().map(|page| format!("p. {page}"))}</span>
                     <RelevanceBar share=share words=words />
                 </span>

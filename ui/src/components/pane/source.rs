@@ -4,6 +4,7 @@ use crate::components::icon::{Glyph, Icon};
 use crate::components::problem::Problem;
 use crate::state::chat::Exchange;
 use crate::state::reader::{Reading, Target, citations};
+use crate::state::sources::{REMOVED, Sight, sight};
 use crate::state::{format, use_app};
 use adrag_contract::{ErrorCode, PassageView};
 use leptos::prelude::*;
@@ -15,37 +16,67 @@ pub fn Source(
     exchange: Signal<Option<Exchange>>,
 ) -> impl IntoView {
     let app = use_app();
+    let is_removed = Memo::new(move |_| {
+        let target = app.reader.target.get();
+        target.is_some_and(|target| app.shelf.is_removed(&target.document))
+    });
+    // A document that came back is read again.
+    Effect::new(move |before: Option<bool>| {
+        let now = is_removed.get();
+        if before == Some(true)
+            && !now
+            && let Some(target) = app.reader.target.get_untracked()
+        {
+            app.reader.show(target);
+        }
+        now
+    });
     view! {
         <div class="pane-body source" data-testid="source-pane" role="tabpanel">
-            {move || app.reader.target.get().map(|target| view! { <Toolbar target=target exchange=exchange /> })}
-            {move || match app.reader.reading.get() {
-                Reading::Nothing => view! {
-                    <div class="empty">
-                        <Icon glyph=Glyph::Quote />
-                        <p>"Choose a citation to read its passage here, in the text around it."</p>
-                    </div>
-                }.into_any(),
-                Reading::Loading => view! { <p class="quiet pane-wait">"Opening the passage"</p> }.into_any(),
-                Reading::Shown(view) => shown(*view).into_any(),
-                Reading::Failed(error) => {
-                    let is_gone = error.code == ErrorCode::NotFound;
-                    let kept = app.reader.target.get_untracked();
-                    let again = kept.clone();
-                    let step = again.filter(|_| !is_gone).map(|target| {
-                        ("Try again", Callback::new(move |()| app.reader.show(target.clone())))
-                    });
-                    view! {
-                        <div class="source-failed">
-                            <Problem error=error step=step />
-                            {kept.map(|target| view! {
-                                <p class="quiet">"The passage as it was when the answer was given:"</p>
-                                <div class="passage serif"><mark data-testid="source-highlight">{target.text}</mark></div>
-                            })}
+            {move || app.reader.target.get().map(|target| view! { <Toolbar target=target exchange=exchange is_removed=is_removed /> })}
+            {move || {
+                let reading = app.reader.reading.get();
+                let kept = app.reader.target.get_untracked();
+                match (sight(&reading, is_removed.get()), reading) {
+                    (Sight::Nothing, _) => view! {
+                        <div class="empty">
+                            <Icon glyph=Glyph::Quote />
+                            <p>"Choose a citation to read its passage here, in the text around it."</p>
                         </div>
-                    }.into_any()
+                    }.into_any(),
+                    (Sight::Removed, _) => view! {
+                        <div class="source-failed" data-testid="source-removed">
+                            <p><span class="removed-mark">{format::sentence(REMOVED)}</span></p>
+                            <p class="quiet">"This document was deleted after the answer was given."</p>
+                            {kept.map(as_it_was)}
+                        </div>
+                    }.into_any(),
+                    (_, Reading::Shown(view)) => shown(*view).into_any(),
+                    (_, Reading::Failed(error)) => {
+                        let is_gone = error.code == ErrorCode::NotFound;
+                        let again = kept.clone();
+                        let step = again.filter(|_| !is_gone).map(|target| {
+                            ("Try again", Callback::new(move |()| app.reader.show(target.clone())))
+                        });
+                        view! {
+                            <div class="source-failed">
+                                <Problem error=error step=step />
+                                {kept.map(as_it_was)}
+                            </div>
+                        }.into_any()
+                    }
+                    _ => view! { <p class="quiet pane-wait">"Opening the passage"</p> }.into_any(),
                 }
             }}
         </div>
+    }
+}
+
+/// The passage without its document.
+fn as_it_was(target: Target) -> impl IntoView {
+    view! {
+        <p class="quiet">"The passage as it was when the answer was given:"</p>
+        <div class="passage serif"><mark data-testid="source-highlight">{target.text}</mark></div>
     }
 }
 
@@ -69,7 +100,7 @@ fn shown(view: PassageView) -> impl IntoView {
 }
 
 #[component]
-fn Toolbar(target: Target, exchange: Signal<Option<Exchange>>) -> impl IntoView {
+fn Toolbar(target: Target, exchange: Signal<Option<Exchange>>, is_removed: Memo<bool>) -> impl IntoView {
     let app = use_app();
     let n = target.n;
     let place = move || {
@@ -96,7 +127,7 @@ fn Toolbar(target: Target, exchange: Signal<Option<Exchange>>) -> impl IntoView 
             <button class="button quiet" title="Copy the passage with its source" on:click=move |_| app.reader.copy_quotation()>
                 <Icon glyph=Glyph::Copy />"Quote"
             </button>
-            <button class="button quiet" title="Open the file in its own program" on:click=move |_| app.shelf.open(document.clone())>
+            <button class="button quiet" title="Open the file in its own program" disabled=move || is_removed.get() on:click=move |_| app.shelf.open(document.clone())>
                 <Icon glyph=Glyph::Open />"Open file"
             </button>
         </div>

@@ -95,7 +95,7 @@ fn clearing(app: crate::state::App, held: Memo<Option<Vec<DocumentInfo>>>) -> Co
     );
     Confirm {
         title: format!("Delete every document of {place}?"),
-        body: "They leave all stores and no answer will use them any more. The files themselves stay where they are.".to_owned(),
+        body: "No answer will use them any more. This can be undone for a minute, and the files themselves stay where they are.".to_owned(),
         details: vec![Detail::strong(format!(
             "{} with {}",
             format::counted(count, "document", "documents"),
@@ -125,7 +125,7 @@ fn deleting(app: crate::state::App, documents: &[DocumentInfo]) -> Confirm {
     };
     Confirm {
         title,
-        body: "It leaves all stores and no answer will use it any more. The file itself stays where it is."
+        body: "No answer will use it any more. This can be undone for a minute, and the file itself stays where it is."
             .to_owned(),
         details,
         yes: "Delete",

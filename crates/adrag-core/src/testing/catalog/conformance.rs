@@ -1,7 +1,7 @@
 //! Every sentence of [`Catalog`] as a check.
 
-use super::kept;
 pub use super::made::{content, file};
+use super::{kept, undo};
 use crate::ports::{Catalog, DocumentKey, NewDocument};
 use adrag_contract::{ChunkId, DocumentId, DocumentState};
 
@@ -16,6 +16,8 @@ pub async fn conformance(catalog: &dyn Catalog) {
     withdrawing_leaves_all_as_before(catalog).await;
     unfinished_work_is_found_and_requeued(catalog).await;
     deleting_hides_at_once(catalog).await;
+    undo::deleting_is_undone(catalog).await;
+    undo::only_what_waits_for_deletion_comes_back(catalog).await;
     kept::text_is_cut_on_characters(catalog).await;
     kept::small_things_are_kept(catalog).await;
     kept::runs_are_kept(catalog).await;
@@ -28,7 +30,7 @@ pub(super) async fn publish(catalog: &dyn Catalog, file: NewDocument, text: &str
     key
 }
 
-async fn state(catalog: &dyn Catalog, id: &DocumentId) -> (DocumentState, Option<String>) {
+pub(super) async fn state(catalog: &dyn Catalog, id: &DocumentId) -> (DocumentState, Option<String>) {
     let info = catalog
         .document(id)
         .await
@@ -45,7 +47,7 @@ fn ids(key: &DocumentKey, text: &str) -> Vec<ChunkId> {
         .collect()
 }
 
-async fn resolved(catalog: &dyn Catalog, key: &DocumentKey, text: &str) -> usize {
+pub(super) async fn resolved(catalog: &dyn Catalog, key: &DocumentKey, text: &str) -> usize {
     catalog.resolve(&ids(key, text)).await.unwrap().len()
 }
 

@@ -321,6 +321,27 @@ impl State {
         }
     }
 
+    pub(super) fn restore(&mut self, ids: &[DocumentId]) -> Vec<DocumentId> {
+        let mut restored = Vec::new();
+        for document in self
+            .documents
+            .iter_mut()
+            .filter(|document| ids.contains(&document.id) && document.state == DocumentState::Deleting)
+        {
+            if let Some(published) = document.published {
+                document.fall_back(published);
+            } else {
+                document.state = DocumentState::Failed;
+                document
+                    .reason
+                    .get_or_insert_with(|| "it was deleted before it was finished".to_owned());
+                document.generations.values_mut().for_each(forget);
+            }
+            restored.push(document.id.clone());
+        }
+        restored
+    }
+
     pub(super) fn deleting(&self) -> Vec<DocumentId> {
         let deleting = |document: &&Document| document.state == DocumentState::Deleting;
         self.documents
@@ -328,6 +349,15 @@ impl State {
             .filter(deleting)
             .map(|document| document.id.clone())
             .collect()
+    }
+
+    pub(super) fn hidden(&self) -> u64 {
+        self.documents
+            .iter()
+            .filter(|document| document.state == DocumentState::Deleting)
+            .filter_map(Document::current)
+            .map(Generation::chunks)
+            .sum()
     }
 
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
