@@ -117,7 +117,7 @@ fn a_missing_truncated_or_wrong_judge_leaves_the_fused_order_and_is_named() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 3] = [
         ("is missing", |file| std::fs::remove_file(file).unwrap()),
-        ("is damaged", |file| {
+        ("bytes long instead of", |file| {
             let bytes = std::fs::read(file).unwrap();
             std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
         }),
