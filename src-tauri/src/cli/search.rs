@@ -35,6 +35,10 @@ pub async fn search(args: &SearchArgs, engine: &Engine, output: &Output) -> Ende
     for (at, hit) in reply.hits.iter().enumerate() {
         output.text(&describe(at + 1, hit))?;
     }
+    let reranked = reply.hits.iter().any(|hit| hit.rerank_score.is_some());
+    if !reranked && !reply.hits.is_empty() && args.reranked() == Some(true) {
+        output.note("note: nothing could rerank them, they stand in fused order; see `adrag doctor`");
+    }
     output.note(&match reply.hits.len() {
         0 => "nothing was found".to_owned(),
         hits => format!("{hits} passages in {} ms", reply.took_ms),

@@ -12,7 +12,7 @@ use super::kill::{start_ingest, undisturbed_ms};
 use super::{DOCUMENTS, Row, Tally, finish, verdict};
 
 /// Longest time between the stop and the end of the program.
-const SOON: Duration = Duration::from_millis(1_500);
+const SOON: Duration = Duration::from_millis(500);
 
 pub fn run(mut row: Row) -> Result<Tally> {
     let data = row.data();
@@ -53,11 +53,7 @@ pub fn run(mut row: Row) -> Result<Tally> {
             verdict(&faults)
         );
         ready = now;
-        tally.losses.extend(
-            faults
-                .into_iter()
-                .map(|fault| format!("round {}: {fault}", round + 1)),
-        );
+        tally.take(round, faults);
     }
     tally.losses.extend(finish(&row, &data, &corpora)?);
     Ok(tally)

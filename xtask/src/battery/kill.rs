@@ -39,11 +39,7 @@ pub fn run(mut row: Row) -> Result<Tally> {
             verdict(&faults)
         );
         ready = now;
-        tally.losses.extend(
-            faults
-                .into_iter()
-                .map(|fault| format!("round {}: {fault}", round + 1)),
-        );
+        tally.take(round, faults);
     }
     tally.losses.extend(finish(&row, &data, &corpora)?);
     Ok(tally)

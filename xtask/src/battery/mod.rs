@@ -125,6 +125,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
+impl Tally {
+    /// Counts what was wrong after a round, 0-based.
+    fn take(&mut self, round: usize, faults: Vec<String>) {
+        self.losses.extend(
+            faults
+                .into_iter()
+                .map(|fault| format!("round {}: {fault}", round + 1)),
+        );
+    }
+}
+
 impl Row<'_> {
     fn data(&self) -> PathBuf {
         self.work.join("data")

@@ -43,11 +43,7 @@ pub fn run(mut row: Row) -> Result<Tally> {
             again.len(),
             verdict(&faults)
         );
-        tally.losses.extend(
-            faults
-                .into_iter()
-                .map(|fault| format!("round {}: {fault}", round + 1)),
-        );
+        tally.take(round, faults);
     }
     Ok(tally)
 }

@@ -7,7 +7,7 @@ use super::Desk;
 use super::types::Context;
 use crate::ports::{PortResult, SupportPair};
 use crate::sentence::windows;
-use adrag_contract::Passage;
+use adrag_contract::{Event, Passage, StageId};
 use std::collections::HashSet;
 
 /// Sentences of the window in which the support of the best sentence is looked for.
@@ -150,8 +150,11 @@ async fn support_of_best(desk: Desk<'_>, question: &str, passages: &[Passage]) -
         Ok(support) => Ok(support.first().copied().unwrap_or(0.5)),
         Err(error) if error.is_cancelled() => Err(error),
         Err(error) => {
-            // The check of the answer meets the same fault and tells of it.
-            tracing::warn!(%error, "the evidence is weighed without its support");
+            desk.run.emit(Event::StageFailed {
+                stage: StageId::Reason,
+                error: error.error,
+                degraded_to: Some("the evidence is weighed without its support".to_owned()),
+            });
             Ok(0.5)
         }
     }

@@ -7,6 +7,7 @@ use super::types::{Context, Plan};
 use crate::cite::escape;
 use crate::ports::{PortResult, Reranker};
 use crate::sentence::{sentences, units};
+use adrag_contract::{Event, StageId};
 use std::collections::HashSet;
 
 /// Weight of nearness against that of the question's words.
@@ -48,9 +49,18 @@ pub(super) async fn quote(desk: Desk<'_>, plan: &Plan, context: &Context) -> Por
         }
     }
     let texts: Vec<String> = units.iter().map(|unit| unit.text.clone()).collect();
-    let nearness = nearness(desk, &plan.question, &texts).await?;
-    for (unit, near) in units.iter_mut().zip(nearness) {
-        unit.near = near;
+    match nearness(desk, &plan.question, &texts).await {
+        Ok(nearness) => {
+            for (unit, near) in units.iter_mut().zip(nearness) {
+                unit.near = near;
+            }
+        }
+        Err(error) if error.is_cancelled() => return Err(error),
+        Err(error) => desk.run.emit(Event::StageFailed {
+            stage: StageId::Reason,
+            error: error.error,
+            degraded_to: Some("sentences are chosen by the words they share with the question".to_owned()),
+        }),
     }
     let mut chosen = choose(&units, &asked, desk.settings.answer.quotes as usize);
     chosen.sort_by_key(|at| (units[*at].passage, units[*at].start));

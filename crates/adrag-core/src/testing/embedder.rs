@@ -20,6 +20,7 @@ pub struct FakeEmbedder {
     info: EmbedderInfo,
     embedded: AtomicU64,
     fault: Mutex<Option<PortError>>,
+    broken: Mutex<Option<PortError>>,
 }
 
 impl Default for FakeEmbedder {
@@ -33,6 +34,7 @@ impl Default for FakeEmbedder {
             },
             embedded: AtomicU64::new(0),
             fault: Mutex::new(None),
+            broken: Mutex::new(None),
         }
     }
 }
@@ -46,6 +48,11 @@ impl FakeEmbedder {
     /// The next call fails.
     pub fn fail_next(&self, error: PortError) {
         *self.fault.lock().unwrap() = Some(error);
+    }
+
+    /// Every call from now on fails.
+    pub fn fail(&self, error: PortError) {
+        *self.broken.lock().unwrap() = Some(error);
     }
 }
 
@@ -65,6 +72,9 @@ impl Embedder for FakeEmbedder {
             return Err(PortError::cancelled());
         }
         if let Some(error) = self.fault.lock().unwrap().take() {
+            return Err(error);
+        }
+        if let Some(error) = self.broken.lock().unwrap().clone() {
             return Err(error);
         }
         self.embedded.fetch_add(texts.len() as u64, Ordering::SeqCst);

@@ -172,9 +172,28 @@ async fn without_the_critic_the_local_check_stands_and_without_both_nothing_is_c
     bench.support.fail(down("the judge"));
     let unchecked = view(&bench.ask("Which seal kit?", EngineId::Openai).await);
     assert_eq!(unchecked.row(StageId::Reflect).status, RowStatus::Degraded);
+    assert_eq!(
+        unchecked.row(StageId::Reason).status,
+        RowStatus::Degraded,
+        "the evidence was weighed without it"
+    );
     let answer = unchecked.answer.unwrap();
     assert_eq!(answer.grounding, Grounding::Unverified);
     assert!(answer.claims.iter().all(|claim| claim.support.is_none()));
+}
+
+#[tokio::test]
+async fn quotes_do_without_an_embedder_that_breaks_and_say_so() {
+    let bench = Bench::new().await;
+    bench.add(&[PUMP]).await;
+    bench.embedder.fail(down("the embedder"));
+    let events = bench
+        .ask("Which seal kit does the HX-40 use?", EngineId::Quotes)
+        .await;
+    let view = view(&events);
+    assert_eq!(view.status, RunStatus::Finished);
+    assert_eq!(view.row(StageId::Reason).status, RowStatus::Degraded);
+    assert!(view.answer.unwrap().text.contains("SK-131-A"));
 }
 
 #[tokio::test]
