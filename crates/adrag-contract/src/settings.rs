@@ -80,6 +80,8 @@ pub struct Settings {
     pub chunking: ChunkingSettings,
     /// Where vectors live. Takes effect at the next start.
     pub vector_store: VectorStoreSettings,
+    /// Searching the web.
+    pub web: WebSettings,
     /// How the window looks.
     pub theme: Theme,
 }
@@ -296,6 +298,37 @@ pub enum VectorStoreSettings {
         /// URL of its gRPC port.
         url: String,
     },
+}
+
+/// Searching the web. Off unless the person switches it on: their words leave the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WebSettings {
+    /// Whether the web may be searched at all; a question may still leave it out.
+    pub enabled: bool,
+    /// Provider ids in order of preference: `duckduckgo`, `wikipedia`, `searxng`.
+    pub providers: Vec<String>,
+    /// Address of a SearXNG instance of one's own; needed by `searxng`.
+    pub searxng_url: Option<String>,
+    /// Pages taken from a search, at most.
+    pub results: u32,
+    /// Whether a pass whose documents do not answer may go to the web by itself.
+    pub escalate: bool,
+    /// Longest wait for one provider, milliseconds.
+    pub timeout_ms: u64,
+}
+
+impl Default for WebSettings {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            providers: vec!["duckduckgo".to_owned(), "wikipedia".to_owned()],
+            searxng_url: None,
+            results: 8,
+            escalate: true,
+            timeout_ms: 5_000,
+        }
+    }
 }
 
 /// How the window looks.

@@ -15,6 +15,7 @@ mod reranker;
 mod support;
 mod vector;
 mod watcher;
+mod web;
 
 pub use catalog::*;
 pub use chat::*;
@@ -30,3 +31,4 @@ pub use reranker::*;
 pub use support::*;
 pub use vector::*;
 pub use watcher::*;
+pub use web::*;
