@@ -12,6 +12,7 @@ use crate::sled::SledEntityGraph;
 use crate::sqlite::SqliteCatalog;
 use crate::system::SystemClock;
 use crate::tantivy::TantivyKeywordIndex;
+use crate::web::GuardedWeb;
 use adrag_contract::{AppError, ErrorCode, KeyName, Settings, VectorStoreSettings};
 use adrag_core::Engine;
 use adrag_core::engine::{Ports, Surroundings};
@@ -89,6 +90,7 @@ pub async fn open(options: Options) -> Result<Arc<Engine>, AppError> {
         watcher: Arc::new(NotifyFolderWatcher::default()),
         watch_list: sqlite,
         engines: Arc::new(AdapterEngines::new(keys.clone())),
+        web: Arc::new(GuardedWeb::default()),
         keys,
         clock: Arc::new(SystemClock::default()),
     };

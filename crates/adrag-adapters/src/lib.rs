@@ -21,3 +21,4 @@ mod system;
 pub mod tantivy;
 #[cfg(feature = "test-support")]
 pub mod testing_servers;
+pub mod web;

@@ -39,6 +39,12 @@ pub struct Passage {
     pub fused_score: f32,
     /// Probability of relevance by the reranker, 0 to 1, if it read the passage.
     pub rerank_score: Option<f32>,
+    /// Address of the page, for a passage of the web; such a passage belongs to no document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Why the passage looks as if it were meant for a program that reads, not for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flagged: Option<String>,
 }
 
 impl Passage {
@@ -56,6 +62,8 @@ impl Passage {
             found_by: Vec::new(),
             fused_score: 0.0,
             rerank_score: None,
+            url: None,
+            flagged: None,
         }
     }
 
@@ -94,6 +102,12 @@ pub struct Citation {
     pub headings: Vec<String>,
     /// The chunk the passage came from.
     pub chunk: ChunkId,
+    /// Address of the page, for a passage of the web; `path` is the same then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Why the passage looks as if it were meant for a program that reads, not for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flagged: Option<String>,
 }
 
 /// What checking one sentence of an answer found.
@@ -180,6 +194,25 @@ pub struct Answer {
     pub broken_off: Option<AppError>,
     /// Wall time of the run in milliseconds.
     pub took_ms: u64,
+    /// What it cost.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+/// What answering a question used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spent {
+    /// Passes over the stages.
+    pub passes: u32,
+    /// Calls of the language model.
+    pub llm_calls: u32,
+    /// Tokens it read.
+    pub prompt_tokens: u64,
+    /// Tokens it wrote.
+    pub completion_tokens: u64,
+    /// True when the engine did not count for some call, and the tokens of our own model stand in.
+    pub estimated: bool,
 }
 
 /// A turn of a conversation, as the person or the program said it.

@@ -120,6 +120,9 @@ pub struct AskRequest {
     pub base_url: Option<String>,
     /// The collection; all when absent.
     pub collection: Option<CollectionName>,
+    /// Whether the web may be searched for this question; as the settings say when absent. It cannot switch on what the
+    /// settings switch off.
+    pub web: Option<bool>,
 }
 
 /// Files to ingest.

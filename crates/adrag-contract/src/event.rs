@@ -246,6 +246,12 @@ pub enum StageDetail {
     ExternalTools {
         /// Hits.
         web: u64,
+        /// What was searched for: the words that left the machine.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        queries: Vec<String>,
+        /// Providers that gave nothing, each with what went wrong.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        faults: Vec<String>,
     },
     /// Fusion.
     Aggregate {

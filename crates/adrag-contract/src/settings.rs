@@ -201,6 +201,8 @@ pub struct RetrievalSettings {
     pub keyword: bool,
     /// Whether the entity graph is searched.
     pub graph: bool,
+    /// Whether rules cut a question that plainly asks for several things into one search each.
+    pub decompose: bool,
 }
 
 impl Default for RetrievalSettings {
@@ -218,6 +220,7 @@ impl Default for RetrievalSettings {
             vector: true,
             keyword: true,
             graph: true,
+            decompose: true,
         }
     }
 }
@@ -235,6 +238,8 @@ pub struct AnswerSettings {
     pub passes: u32,
     /// Most calls of the language model in one run.
     pub llm_calls: u32,
+    /// Most tokens the language model may read and write in one run; 0 for no limit.
+    pub llm_tokens: u64,
     /// Longest run, seconds.
     pub run_timeout_s: u64,
     /// Sentences of an answer of the `quotes` engine, at most.
@@ -253,6 +258,7 @@ impl Default for AnswerSettings {
             context_tokens: 2_000,
             passes: 2,
             llm_calls: 8,
+            llm_tokens: 60_000,
             run_timeout_s: 300,
             quotes: 4,
             checker: JUDGE.to_owned(),

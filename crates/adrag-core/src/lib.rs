@@ -12,6 +12,7 @@ pub mod engine;
 pub mod entity;
 pub mod fuse;
 pub mod graph;
+mod hostile;
 pub mod ingest;
 pub mod ports;
 mod project;

@@ -161,6 +161,12 @@ pub struct AskArgs {
     /// JSON list of `{role, content}`: the turns before
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
+    /// Let the web be searched for this question, where the settings switched it on
+    #[arg(long, conflicts_with = "no_web")]
+    pub web: bool,
+    /// Keep the web out of this question
+    #[arg(long)]
+    pub no_web: bool,
 }
 
 /// `adrag check`.

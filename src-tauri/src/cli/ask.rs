@@ -36,6 +36,7 @@ pub async fn ask(
         model: args.model.clone(),
         base_url: args.base_url.clone(),
         collection: known_collection(engine, args.collection.as_deref()).await?,
+        web: (args.web || args.no_web).then_some(args.web),
     };
     let mut events = subscribe(engine);
     let run = engine.ask(request).await?;
@@ -260,6 +261,8 @@ mod tests {
                 title: "A".to_owned(),
                 headings: vec![],
                 chunk: "c".into(),
+                url: None,
+                flagged: None,
             }],
             uncited: vec![],
             claims: vec![],
@@ -270,6 +273,7 @@ mod tests {
             model: None,
             broken_off: None,
             took_ms: 12,
+            spent: adrag_contract::Spent::default(),
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Chat {
     pub draft: RwSignal<String>,
     /// The collection searched; all when absent.
     pub scope: RwSignal<Option<CollectionName>>,
+    /// Whether the web may be searched, where the settings allow it.
+    pub web: RwSignal<bool>,
     /// Questions of before.
     pub recall: RwSignal<Recall>,
     /// Whether marks of supported sentences are shown too.
@@ -88,6 +90,7 @@ impl Chat {
             past: RwSignal::new(None),
             draft: RwSignal::new(String::new()),
             scope: RwSignal::new(None),
+            web: RwSignal::new(true),
             recall: RwSignal::new(Recall::default()),
             checking: RwSignal::new(false),
             next: StoredValue::new(0),
@@ -161,6 +164,7 @@ impl Chat {
                     .with_untracked(|settings| settings.engine),
             ),
             collection: self.scope.get_untracked(),
+            web: Some(self.web.get_untracked()),
             ..AskRequest::default()
         };
         let exchange = self.exchange_of(question, None);

@@ -41,6 +41,10 @@ pub struct Target {
     pub span: (u64, u64),
     /// The passage as it was when the answer was given.
     pub text: String,
+    /// Address of the page, for a passage of the web.
+    pub url: Option<String>,
+    /// Why the passage looks as if it were meant for a program.
+    pub flagged: Option<String>,
 }
 
 impl Target {
@@ -54,6 +58,8 @@ impl Target {
             page: citation.page,
             span: citation.span,
             text: citation.text.clone(),
+            url: citation.url.clone(),
+            flagged: citation.flagged.clone(),
         }
     }
 
@@ -67,12 +73,18 @@ impl Target {
             page: passage.page(),
             span: passage.span,
             text: passage.text.clone(),
+            url: passage.url.clone(),
+            flagged: passage.flagged.clone(),
         }
     }
 
     /// The passage as a quotation with its source.
     pub fn quotation(&self) -> String {
-        let page = self.page.map(|page| format!(", p. {page}")).unwrap_or_default();
+        let page = match (&self.url, self.page) {
+            (Some(url), _) => format!(", {url}"),
+            (None, Some(page)) => format!(", p. {page}"),
+            (None, None) => String::new(),
+        };
         format!("\u{201c}{}\u{201d} ({}{page})", self.text.trim(), self.title)
     }
 }
@@ -87,6 +99,8 @@ pub enum Reading {
     Loading,
     /// The passage in its document.
     Shown(Box<PassageView>),
+    /// A passage of the web: there is no more of it than the passage.
+    Page,
     /// It could not be read.
     Failed(AppError),
 }
@@ -136,8 +150,12 @@ impl Reader {
         self.end_glimpse();
         self.is_open.set(true);
         self.side.set(Side::Source);
-        self.reading.set(Reading::Loading);
         self.target.set(Some(target.clone()));
+        if target.url.is_some() {
+            self.reading.set(Reading::Page);
+            return;
+        }
+        self.reading.set(Reading::Loading);
         spawn_local(async move {
             let request = ReadPassageRequest {
                 document: target.document.clone(),

@@ -10,6 +10,8 @@ pub enum Section {
     Retrieval,
     /// How answers are made.
     Answers,
+    /// Searching the web.
+    Web,
     /// How the window looks.
     Appearance,
     /// Where things are, and whether they are well.
@@ -18,10 +20,11 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order shown.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Engines,
         Self::Retrieval,
         Self::Answers,
+        Self::Web,
         Self::Appearance,
         Self::Storage,
     ];
@@ -32,6 +35,7 @@ impl Section {
             Self::Engines => "engines",
             Self::Retrieval => "retrieval",
             Self::Answers => "answers",
+            Self::Web => "web",
             Self::Appearance => "appearance",
             Self::Storage => "storage",
         }
@@ -43,6 +47,7 @@ impl Section {
             Self::Engines => "Engines",
             Self::Retrieval => "Search",
             Self::Answers => "Answers",
+            Self::Web => "Web search",
             Self::Appearance => "Appearance",
             Self::Storage => "Storage and health",
         }

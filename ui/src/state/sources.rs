@@ -17,6 +17,8 @@ pub enum Sight {
     Loading,
     /// The passage in its document.
     Passage,
+    /// A passage of the web, as it was found.
+    Page,
     /// The passage alone: its document was deleted.
     Removed,
     /// Why the passage cannot be shown.
@@ -28,9 +30,9 @@ pub fn known(documents: Option<&[DocumentInfo]>) -> Option<HashSet<DocumentId>> 
     documents.map(|all| all.iter().map(|document| document.id.clone()).collect())
 }
 
-/// True once it is certain that a document is not there (any more).
+/// True once it is certain that a document is not there (any more). A page of the web has no document to lose.
 pub fn is_removed(known: Option<&HashSet<DocumentId>>, document: &DocumentId) -> bool {
-    known.is_some_and(|known| !known.contains(document))
+    !document.as_str().is_empty() && known.is_some_and(|known| !known.contains(document))
 }
 
 /// What is shown of a passage whose document is there or not. A passage that only its document's new version lacks is a
@@ -41,6 +43,7 @@ pub fn sight(reading: &Reading, is_removed: bool) -> Sight {
         _ if is_removed => Sight::Removed,
         Reading::Loading => Sight::Loading,
         Reading::Shown(_) => Sight::Passage,
+        Reading::Page => Sight::Page,
         Reading::Failed(_) => Sight::Failure,
     }
 }
@@ -86,6 +89,7 @@ mod tests {
         assert!(is_removed(loaded.as_ref(), &"b".into()));
         assert!(!is_removed(loaded.as_ref(), &"a".into()));
         assert!(is_removed(known(Some(&[])).as_ref(), &"a".into()));
+        assert!(!is_removed(loaded.as_ref(), &"".into()), "a page of the web");
     }
 
     #[test]

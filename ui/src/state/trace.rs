@@ -22,7 +22,7 @@ pub fn summary(row: &StageRow) -> String {
             graph,
             ..
         }) => counted(vector + keyword + graph, "hit", "hits"),
-        Some(StageDetail::ExternalTools { web }) => counted(*web, "page", "pages"),
+        Some(StageDetail::ExternalTools { web, .. }) => counted(*web, "page", "pages"),
         Some(StageDetail::Aggregate { after, .. }) => counted(*after, "passage", "passages"),
         Some(StageDetail::Rerank { kept, .. }) => format!("{} kept", count(*kept)),
         Some(StageDetail::Compress { tokens_after, .. }) => counted(*tokens_after, "token", "tokens"),
@@ -116,7 +116,12 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
             }
             lines
         }
-        StageDetail::ExternalTools { web } => vec![("Pages", count(*web))],
+        StageDetail::ExternalTools { web, queries, faults } => {
+            let mut lines = vec![("Pages", count(*web))];
+            lines.extend(queries.iter().map(|query| ("Sent to the web", query.clone())));
+            lines.extend(faults.iter().map(|fault| ("Went wrong", fault.clone())));
+            lines
+        }
         StageDetail::Aggregate { before, after } => {
             vec![
                 ("Found by all stores", count(*before)),

@@ -6,7 +6,7 @@ use crate::expect_no_faults;
 use crate::house::{self, Member, Text};
 
 /// Packages that only the adapters may depend on, and the folders or files of the adapters that may name the crate.
-const VENDORS: [(&str, &[&str]); 13] = [
+const VENDORS: [(&str, &[&str]); 16] = [
     ("ort", &["ort"]),
     ("tokenizers", &["ort"]),
     ("qdrant-edge", &["qdrant"]),
@@ -17,6 +17,9 @@ const VENDORS: [(&str, &[&str]); 13] = [
     ("lopdf", &["parse"]),
     ("pdf-extract", &["parse"]),
     ("pdf_oxide", &["parse"]),
+    ("calamine", &["parse"]),
+    ("mail-parser", &["parse"]),
+    ("quick-xml", &["parse"]),
     ("async-openai", &["openai"]),
     ("keyring", &["keychain"]),
     ("notify", &["notify"]),
@@ -26,7 +29,7 @@ const VENDORS: [(&str, &[&str]); 13] = [
 /// the Qdrant side process speak HTTP.
 const HTTP: (&str, &[&str]) = (
     "reqwest",
-    &["engines", "openai", "ollama", "llama_server", "qdrant"],
+    &["engines", "openai", "ollama", "llama_server", "qdrant", "web"],
 );
 
 const ADAPTERS: &str = "crates/adrag-adapters/src/";

@@ -44,6 +44,14 @@ impl DocumentBuilder {
         Ok(())
     }
 
+    /// Adds the blocks of a document that was read on its own: a chapter, a cell, the body of a message.
+    pub(crate) fn append(&mut self, part: &ParsedDocument) -> ReadResult<()> {
+        for block in &part.blocks {
+            self.push(block.kind, &part.text[block.start..block.end])?;
+        }
+        Ok(())
+    }
+
     /// The first heading, as a title where the format has none of its own.
     pub(crate) fn first_heading(&self) -> Option<String> {
         let block = self

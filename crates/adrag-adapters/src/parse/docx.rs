@@ -1,25 +1,30 @@
 //! Word documents: the parts of the archive that hold text, walked without building a tree.
 
-mod archive;
 mod body;
 mod styles;
 mod table;
-mod xml;
 
+use super::archive::Archive;
 use super::builder::DocumentBuilder;
 use super::failure::{ReadResult, Unreadable};
+use super::xml;
 use adrag_core::ports::{BlockKind, ParsedDocument};
-use archive::Archive;
 use body::{Body, Item};
 use std::collections::{BTreeMap, HashSet};
 
+/// The format as messages name it.
+const WHAT: &str = "DOCX";
+
 pub(crate) fn read(bytes: &[u8]) -> ReadResult<ParsedDocument> {
-    let mut archive = Archive::open(bytes)?;
-    let main = xml::main_part(&mut archive)?;
+    let mut archive = Archive::open(bytes, WHAT)?;
+    let main = xml::relations(&mut archive, "")?
+        .into_iter()
+        .find(|relation| relation.kind == "officeDocument")
+        .map_or_else(|| "word/document.xml".to_owned(), |relation| relation.target);
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let document = archive
         .read(&main)?
-        .ok_or_else(|| Unreadable::corrupt("DOCX", format!("it has no part `{main}`")))?;
+        .ok_or_else(|| Unreadable::corrupt(WHAT, format!("it has no part `{main}`")))?;
     let styles = match archive.read(&part(&folder, "styles.xml"))? {
         Some(part) => styles::read(&part)?,
         None => styles::Styles::default(),
@@ -34,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> ReadResult<ParsedDocument> {
     }
     let mut body = body::read(&document, &styles)?;
     let title = match archive.read("docProps/core.xml")? {
-        Some(part) => xml::first_text(&part, "title")?,
+        Some(part) => xml::first_text(WHAT, &part, "title")?,
         None => None,
     };
     let headers = margins(&mut archive, &part(&folder, "header"), &styles)?;

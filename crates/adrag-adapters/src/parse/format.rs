@@ -1,5 +1,6 @@
 //! What a file is, by its content first and its extension second.
 
+use super::archive::Archive;
 use super::failure::{ReadResult, Unreadable};
 
 /// How a file is read.
@@ -7,6 +8,17 @@ use super::failure::{ReadResult, Unreadable};
 pub(crate) enum Format {
     Pdf,
     Docx,
+    Workbook(Book),
+    /// PowerPoint.
+    Slides,
+    /// `odt`, `odp` or `ods`.
+    OpenDocument(&'static str),
+    Rtf,
+    Epub,
+    /// An e-mail.
+    Mail,
+    /// Jupyter.
+    Notebook,
     Html,
     Markdown,
     Csv,
@@ -14,6 +26,42 @@ pub(crate) enum Format {
     /// The language's name.
     Code(&'static str),
     Text,
+}
+
+/// The ways in which Excel has kept its workbooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Book {
+    Xls,
+    Xlsb,
+    Xlsx,
+}
+
+impl Format {
+    /// What a file of this format is called, with its article; none for formats that are text.
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Pdf => "a PDF",
+            Self::Docx => "a DOCX document",
+            Self::Workbook(_) => "an Excel workbook",
+            Self::Slides => "a PowerPoint presentation",
+            Self::OpenDocument(_) => "an OpenDocument file",
+            Self::Epub => "an EPUB book",
+            Self::Rtf => "an RTF document",
+            _ => return None,
+        })
+    }
+
+    /// Whether files of this format are ZIP archives.
+    fn is_zipped(self) -> bool {
+        matches!(
+            self,
+            Self::Docx
+                | Self::Workbook(Book::Xlsx | Book::Xlsb)
+                | Self::Slides
+                | Self::OpenDocument(_)
+                | Self::Epub
+        )
+    }
 }
 
 /// Extensions of source code and configuration with the language's name.
@@ -144,7 +192,18 @@ pub(crate) fn by_extension(extension: &str) -> Option<Format> {
         "html" | "htm" | "xhtml" => Format::Html,
         "md" | "markdown" | "mdown" | "mkd" => Format::Markdown,
         "csv" | "tsv" => Format::Csv,
-        "json" | "jsonl" | "ndjson" | "geojson" | "ipynb" => Format::Json,
+        "json" | "jsonl" | "ndjson" | "geojson" => Format::Json,
+        "ipynb" => Format::Notebook,
+        "xlsx" | "xlsm" | "xltx" | "xltm" => Format::Workbook(Book::Xlsx),
+        "xlsb" => Format::Workbook(Book::Xlsb),
+        "xls" | "xlt" => Format::Workbook(Book::Xls),
+        "pptx" | "pptm" | "ppsx" | "potx" => Format::Slides,
+        "odt" | "ott" => Format::OpenDocument("odt"),
+        "odp" | "otp" => Format::OpenDocument("odp"),
+        "ods" | "ots" => Format::OpenDocument("ods"),
+        "rtf" => Format::Rtf,
+        "epub" => Format::Epub,
+        "eml" | "mht" | "mhtml" => Format::Mail,
         "txt" | "text" | "log" | "rst" | "adoc" | "org" => Format::Text,
         _ => {
             let (_, language) = CODE.iter().find(|(known, _)| *known == extension)?;
@@ -167,19 +226,30 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> ReadResult<Format> {
         return zip_format(bytes, promised);
     }
     if bytes.starts_with(OLE) {
-        return Err(ole(bytes));
+        return ole(bytes);
     }
     if let Some(what) = binary_name(bytes) {
         return Err(binary(promised, what));
     }
     if bytes.starts_with(b"{\\rtf") {
-        return Err(
-            Unreadable::new("is a rich-text (RTF) document, which is not supported").hint("save it as DOCX"),
-        );
+        return Ok(Format::Rtf);
     }
     match promised {
         Some(Format::Pdf) => Err(Unreadable::corrupt("PDF", "it does not begin like one")),
         Some(Format::Docx) => Err(Unreadable::corrupt("DOCX", "it is not a ZIP archive")),
+        Some(format) if format.is_zipped() => Err(Unreadable::corrupt(
+            format
+                .name()
+                .unwrap_or_default()
+                .split_once(' ')
+                .unwrap_or_default()
+                .1,
+            "it is not a ZIP archive",
+        )),
+        // Programs save web pages and plain tables under this name.
+        Some(Format::Workbook(_)) if looks_like_html(bytes) => Ok(Format::Html),
+        Some(Format::Workbook(_)) => Ok(Format::Csv),
+        Some(Format::Rtf) => Err(Unreadable::corrupt("RTF", "it does not begin like one")),
         Some(format) => Ok(format),
         None if looks_like_html(bytes) => Ok(Format::Html),
         None => Ok(Format::Text),
@@ -206,11 +276,7 @@ pub(crate) fn binary_name(bytes: &[u8]) -> Option<&'static str> {
 
 /// The refusal of binary data under a name that promises something else.
 pub(crate) fn binary(promised: Option<Format>, what: &str) -> Unreadable {
-    let expected = match promised {
-        Some(Format::Pdf) => "a PDF",
-        Some(Format::Docx) => "a DOCX document",
-        _ => "text",
-    };
+    let expected = promised.and_then(Format::name).unwrap_or("text");
     Unreadable::new(format!("holds binary data ({what}), not {expected}"))
         .hint("check the file and its extension")
 }
@@ -223,31 +289,63 @@ fn starts_as_pdf(bytes: &[u8], promised: bool) -> bool {
 }
 
 fn zip_format(bytes: &[u8], promised: Option<Format>) -> ReadResult<Format> {
-    let holds = |name: &[u8]| bytes.windows(name.len()).any(|found| found == name);
-    if promised == Some(Format::Docx) || holds(b"word/document.xml") {
-        return Ok(Format::Docx);
-    }
-    let what = if holds(b"xl/workbook.xml") {
-        "Excel workbook"
-    } else if holds(b"ppt/presentation.xml") {
-        "PowerPoint presentation"
-    } else if holds(b"application/epub+zip") {
-        "EPUB book"
-    } else if holds(b"application/vnd.oasis.opendocument") {
-        "OpenDocument file"
-    } else {
-        "ZIP archive"
-    };
-    match promised {
-        Some(promised) => Err(binary(Some(promised), what)),
-        None => Err(
+    let found = zip_content(bytes);
+    match (promised, found) {
+        // Another archive under the name of one: what it holds decides.
+        (None, Ok(format)) => Ok(format),
+        (Some(promised), Ok(format)) if promised.is_zipped() => Ok(format),
+        (Some(promised), Err(_)) if promised.is_zipped() => Ok(promised),
+        (Some(promised), Ok(format)) => Err(binary(
+            Some(promised),
+            format
+                .name()
+                .unwrap_or_default()
+                .split_once(' ')
+                .unwrap_or_default()
+                .1,
+        )),
+        (Some(promised), Err(what)) => Err(binary(Some(promised), what)),
+        (None, Err(what)) => Err(
             Unreadable::new(format!("is of a kind that is not supported ({what})"))
-                .hint("save it as PDF, DOCX, CSV or plain text and add that"),
+                .hint("unpack it and add the files it holds"),
         ),
     }
 }
 
-fn ole(bytes: &[u8]) -> Unreadable {
+/// The format of a ZIP archive by its members, or what else it is. A damaged archive is looked at as bytes.
+fn zip_content(bytes: &[u8]) -> Result<Format, &'static str> {
+    let mut archive = Archive::open(bytes, "ZIP archive").ok();
+    let has = |name: &str| match &archive {
+        Some(archive) => archive.has(name),
+        None => bytes.windows(name.len()).any(|found| found == name.as_bytes()),
+    };
+    let members = [
+        ("word/document.xml", Format::Docx),
+        ("xl/workbook.xml", Format::Workbook(Book::Xlsx)),
+        ("xl/workbook.bin", Format::Workbook(Book::Xlsb)),
+        ("ppt/presentation.xml", Format::Slides),
+        ("META-INF/container.xml", Format::Epub),
+    ];
+    if let Some((_, format)) = members.into_iter().find(|(name, _)| has(name)) {
+        return Ok(format);
+    }
+    let mimetype = archive
+        .as_mut()
+        .and_then(|archive| archive.read("mimetype").ok().flatten())
+        .unwrap_or_default();
+    match mimetype
+        .trim()
+        .strip_prefix("application/vnd.oasis.opendocument.")
+    {
+        Some(kind) if kind.starts_with("text") => Ok(Format::OpenDocument("odt")),
+        Some(kind) if kind.starts_with("presentation") => Ok(Format::OpenDocument("odp")),
+        Some(kind) if kind.starts_with("spreadsheet") => Ok(Format::OpenDocument("ods")),
+        Some(_) => Err("OpenDocument drawing or formula"),
+        None => Err("ZIP archive"),
+    }
+}
+
+fn ole(bytes: &[u8]) -> ReadResult<Format> {
     let utf16 = |name: &str| {
         name.encode_utf16()
             .flat_map(u16::to_le_bytes)
@@ -258,19 +356,21 @@ fn ole(bytes: &[u8]) -> Unreadable {
         bytes.windows(name.len()).any(|found| found == name)
     };
     if holds("EncryptedPackage") || holds("EncryptionInfo") {
-        return Unreadable::password();
+        return Err(Unreadable::password());
     }
     let what = if holds("WordDocument") {
         "Word 97-2003 document"
-    } else if holds("Workbook") {
-        "Excel 97-2003 workbook"
+    } else if holds("Workbook") || holds("Book") {
+        return Ok(Format::Workbook(Book::Xls));
     } else if holds("PowerPoint Document") {
         "PowerPoint 97-2003 presentation"
     } else {
         "Microsoft compound file"
     };
-    Unreadable::new(format!("is of a kind that is not supported ({what})"))
-        .hint("save it as DOCX or PDF and add that")
+    Err(
+        Unreadable::new(format!("is of a kind that is not supported ({what})"))
+            .hint("save it as DOCX or PDF and add that"),
+    )
 }
 
 fn looks_like_html(bytes: &[u8]) -> bool {

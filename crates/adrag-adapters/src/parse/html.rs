@@ -14,37 +14,58 @@ use page::Page;
 use std::cell::RefCell;
 
 pub(crate) fn read(text: &str) -> ReadResult<ParsedDocument> {
-    let tokenizer = Tokenizer::new(Sink(RefCell::new(Page::default())), TokenizerOpts::default());
+    read_as(text, false)
+}
+
+/// The same for a page written as XML, where `<title/>` ends at once.
+pub(crate) fn read_xhtml(text: &str) -> ReadResult<ParsedDocument> {
+    read_as(text, true)
+}
+
+fn read_as(text: &str, xml: bool) -> ReadResult<ParsedDocument> {
+    let sink = Sink {
+        page: RefCell::new(Page::default()),
+        xml,
+    };
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(text));
     // A finished script hands control back; there is nothing to run.
     while let html5ever::TokenizerResult::Script(()) = tokenizer.feed(&input) {}
     tokenizer.end();
-    tokenizer.sink.0.into_inner().finish()
+    tokenizer.sink.page.into_inner().finish()
 }
 
-struct Sink(RefCell<Page>);
+struct Sink {
+    page: RefCell<Page>,
+    /// Whether an element that closes itself is closed.
+    xml: bool,
+}
 
 impl TokenSink for Sink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut page = self.0.borrow_mut();
+        let mut page = self.page.borrow_mut();
         match token {
             Token::CharacterTokens(text) => page.text(&text),
-            Token::TagToken(tag) => return tag_token(&mut page, &tag),
+            Token::TagToken(tag) => return tag_token(&mut page, &tag, self.xml),
             _ => {}
         }
         TokenSinkResult::Continue
     }
 }
 
-fn tag_token(page: &mut Page, tag: &Tag) -> TokenSinkResult<()> {
+fn tag_token(page: &mut Page, tag: &Tag, xml: bool) -> TokenSinkResult<()> {
     let name: &str = &tag.name;
     match tag.kind {
         TagKind::EndTag => page.close(name),
         TagKind::StartTag => {
             page.open(name, hides(tag), tag.self_closing);
+            if xml && tag.self_closing {
+                page.close(name);
+                return TokenSinkResult::Continue;
+            }
             match name {
                 "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
                 "style" | "xmp" | "iframe" | "noembed" | "noframes" => {
@@ -115,6 +136,12 @@ mod tests {
              <p>end",
             &[(BlockKind::Prose, "yes"), (BlockKind::Prose, "end")],
         );
+    }
+
+    #[test]
+    fn a_page_written_as_xml_closes_what_closes_itself() {
+        let page = "<html><head><title/><script src='x'/></head><body><p>shown</p></body></html>";
+        assert_eq!(read_xhtml(page).unwrap().text, "shown\n");
     }
 
     #[test]

@@ -1,13 +1,15 @@
-//! Reading files: [`FileParser`] turns PDF, Word, web pages, Markdown, tables, JSON, source code and anything else that is
-//! text into text with structure.
+//! Reading files: [`FileParser`] turns PDF, Office and OpenDocument files, books, e-mails, web pages, Markdown, tables, JSON,
+//! source code and anything else that is text into text with structure.
 //!
 //! The program reads each file in a worker process ([`run_worker`]) with limits of its own, because a library that runs
 //! out of stack or memory cannot be caught. Not here: cutting into chunks, OCR, network. Start at `read.rs`.
 
+mod archive;
 mod builder;
 mod csv_table;
 mod docx;
 mod encoding;
+mod epub;
 mod failure;
 mod folder;
 mod format;
@@ -15,11 +17,19 @@ mod html;
 mod json;
 mod limits;
 mod look;
+mod mail;
 mod markdown;
+mod notebook;
+mod opendocument;
 mod pdf;
 mod read;
+mod records;
+mod rtf;
+mod slides;
 mod source_text;
+mod workbook;
 mod worker;
+mod xml;
 
 pub use worker::run_worker;
 
@@ -30,7 +40,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// Counts changes of what text comes out of a file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Reads files of the local disk.
 #[derive(Clone, Debug)]
@@ -81,6 +91,13 @@ impl DocumentParser for FileParser {
     fn fingerprint(&self) -> String {
         format!("file-parser {VERSION}")
     }
+}
+
+/// The readable text of a page of the web that is at hand already.
+pub(crate) async fn page_text(name: &'static str, bytes: Vec<u8>) -> PortResult<String> {
+    let read =
+        move || read::read_guarded(name.to_owned(), bytes).map_err(|failure| failure.into_port_error(name));
+    off_thread(read).await.map(|parsed| parsed.text)
 }
 
 fn read_in_process(path: &Path, name: &str) -> PortResult<ParsedDocument> {

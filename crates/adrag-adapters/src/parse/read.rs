@@ -2,9 +2,12 @@
 
 use super::encoding::decode;
 use super::failure::{ReadResult, Unreadable};
-use super::format::{Format, detect};
+use super::format::{Book, Format, detect};
 use super::limits::{MAX_TEXT_BYTES, STACK_BYTES};
-use super::{csv_table, docx, html, json, markdown, pdf, source_text};
+use super::{
+    csv_table, docx, epub, html, json, mail, markdown, notebook, opendocument, pdf, rtf, slides, source_text,
+    workbook,
+};
 use adrag_core::ports::ParsedDocument;
 
 /// Reads the bytes of a file on a thread of its own with a large stack. A panic of a library is a file that cannot be
@@ -32,6 +35,14 @@ fn read(name: &str, bytes: Vec<u8>) -> ReadResult<ParsedDocument> {
     let mut parsed = match format {
         Format::Pdf => pdf::read(bytes)?,
         Format::Docx => docx::read(&bytes)?,
+        Format::Workbook(Book::Xlsx) => workbook::read_zipped(&bytes, false)?,
+        Format::Workbook(Book::Xlsb) => workbook::read_zipped(&bytes, true)?,
+        Format::Workbook(Book::Xls) => workbook::read_xls(&bytes)?,
+        Format::Slides => slides::read(&bytes)?,
+        Format::OpenDocument(kind) => opendocument::read(kind, &bytes)?,
+        Format::Rtf => rtf::read(&bytes)?,
+        Format::Epub => epub::read(&bytes)?,
+        Format::Mail => mail::read(&bytes)?,
         _ => read_text(format, &bytes)?,
     };
     if parsed.text.len() > MAX_TEXT_BYTES {
@@ -60,6 +71,7 @@ fn read_text(format: Format, bytes: &[u8]) -> ReadResult<ParsedDocument> {
         Format::Markdown => markdown::read(text),
         Format::Csv => csv_table::read(&text)?,
         Format::Json => json::read(text)?,
+        Format::Notebook => notebook::read(text)?,
         Format::Code(language) => source_text::read_code(language, text),
         _ => source_text::read_plain(text),
     };

@@ -5,7 +5,9 @@ mod corpus;
 mod disk;
 mod hostile;
 mod made;
+mod office;
 mod pdfs;
+mod prose;
 mod word;
 mod worker;
 

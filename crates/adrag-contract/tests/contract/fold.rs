@@ -61,7 +61,11 @@ fn another_pass_clears_the_rows_after_the_planner_and_the_answer() {
     let planner = Event::StageFinished {
         stage: StageId::Planner,
         took_ms: 1,
-        detail: StageDetail::ExternalTools { web: 0 },
+        detail: StageDetail::ExternalTools {
+            web: 0,
+            queries: Vec::new(),
+            faults: Vec::new(),
+        },
     };
     let view = RunView::replay(&log([
         ask(),

@@ -14,6 +14,8 @@ fn citation() -> Citation {
         title: "A".to_owned(),
         headings: vec!["H".to_owned()],
         chunk: ChunkId::new("c"),
+        url: None,
+        flagged: None,
     }
 }
 
@@ -32,6 +34,13 @@ fn answer() -> Answer {
         model: None,
         broken_off: None,
         took_ms: 7,
+        spent: Spent {
+            passes: 1,
+            llm_calls: 2,
+            prompt_tokens: 30,
+            completion_tokens: 4,
+            estimated: false,
+        },
     }
 }
 
@@ -57,7 +66,11 @@ fn every_event_of_answering() {
         Event::StageFinished {
             stage,
             took_ms: 3,
-            detail: StageDetail::ExternalTools { web: 4 },
+            detail: StageDetail::ExternalTools {
+                web: 4,
+                queries: vec!["q".to_owned()],
+                faults: vec!["wikipedia: it did not answer in time".to_owned()],
+            },
         },
         Event::StageSkipped {
             stage,

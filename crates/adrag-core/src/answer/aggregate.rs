@@ -3,6 +3,7 @@
 use super::Desk;
 use super::types::{Candidates, Pool};
 use crate::fuse::{Fused, reciprocal_rank_fusion};
+use crate::hostile::addresses_a_program;
 use crate::ports::{PortResult, StoredChunk};
 use crate::run::{StageEnd, run_stage};
 use adrag_contract::{Passage, StageDetail, StageId};
@@ -21,7 +22,7 @@ pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: P
         }
         let before = candidates.lists.iter().map(|list| list.hits.len() as u64).sum();
         let fused = reciprocal_rank_fusion(&candidates.lists, desk.settings.retrieval.rrf_k);
-        let mut pool = pool_of(desk.ports.catalog.as_ref(), fused).await?;
+        let mut pool = pool_of(desk.ports.catalog.as_ref(), fused, candidates.web).await?;
         let known: HashSet<_> = pool
             .passages
             .iter()
@@ -44,19 +45,38 @@ pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: P
 
 /// The passages of fused candidates, in fused order; those of unpublished or deleted documents left out, repeats
 /// collapsed into the first.
-pub(crate) async fn pool_of(catalog: &dyn crate::ports::Catalog, fused: Vec<Fused>) -> PortResult<Pool> {
-    let ids: Vec<_> = fused.iter().map(|candidate| candidate.chunk.clone()).collect();
-    let mut candidates: HashMap<_, _> = fused
+pub(crate) async fn pool_of(
+    catalog: &dyn crate::ports::Catalog,
+    fused: Vec<Fused>,
+    web: Vec<Passage>,
+) -> PortResult<Pool> {
+    let mut pages: HashMap<_, _> = web
         .into_iter()
-        .map(|candidate| (candidate.chunk.clone(), candidate))
+        .map(|passage| (passage.chunk.clone(), passage))
+        .collect();
+    let ids: Vec<_> = fused
+        .iter()
+        .map(|candidate| candidate.chunk.clone())
+        .filter(|id| !pages.contains_key(id))
+        .collect();
+    let mut stored: HashMap<_, _> = catalog
+        .resolve(&ids)
+        .await?
+        .into_iter()
+        .map(|stored| (stored.chunk.id.clone(), stored))
         .collect();
     let mut pool = Pool::default();
     let mut texts: HashMap<String, usize> = HashMap::new();
-    for stored in catalog.resolve(&ids).await? {
-        let Some(candidate) = candidates.remove(&stored.chunk.id) else {
-            continue;
+    for candidate in fused {
+        let passage = match (stored.remove(&candidate.chunk), pages.remove(&candidate.chunk)) {
+            (Some(stored), _) => passage(stored, candidate),
+            (None, Some(page)) => Passage {
+                found_by: candidate.found_by,
+                fused_score: candidate.score,
+                ..page
+            },
+            (None, None) => continue,
         };
-        let passage = passage(stored, candidate);
         let normal = normal_form(&passage.text);
         let same = texts
             .get(&normal)
@@ -74,6 +94,9 @@ pub(crate) async fn pool_of(catalog: &dyn crate::ports::Catalog, fused: Vec<Fuse
 }
 
 fn passage(stored: StoredChunk, candidate: Fused) -> Passage {
+    let flagged = addresses_a_program(&stored.chunk.text)
+        .or_else(|| addresses_a_program(&stored.title))
+        .map(str::to_owned);
     Passage {
         chunk: stored.chunk.id,
         document: stored.key.document,
@@ -86,11 +109,13 @@ fn passage(stored: StoredChunk, candidate: Fused) -> Passage {
         found_by: candidate.found_by,
         fused_score: candidate.score,
         rerank_score: None,
+        url: None,
+        flagged,
     }
 }
 
 fn overlaps(a: &Passage, b: &Passage) -> bool {
-    if a.document != b.document {
+    if a.document != b.document || a.url != b.url {
         return false;
     }
     let shared = a.span.1.min(b.span.1).saturating_sub(a.span.0.max(b.span.0));

@@ -28,7 +28,7 @@ pub(super) async fn compress(desk: Desk<'_>, plan: &Plan, ranked: RankedPassages
         desk.run,
         StageId::Compress,
         async {
-            if !plan.retrieve || ranked.kept.is_empty() {
+            if ranked.kept.is_empty() {
                 return Ok(StageEnd::Skipped(
                     Context::default(),
                     "there is no evidence to fit".to_owned(),

@@ -7,6 +7,8 @@ mod abstain;
 mod aggregate;
 mod arithmetic;
 mod compress;
+mod decompose;
+mod external;
 mod json;
 mod plan;
 mod prompt;
@@ -31,9 +33,11 @@ pub(crate) use support::check_support;
 pub use types::{Candidates, Context, Draft, Plan, Pool, Question, RankedPassages, Review};
 
 use crate::engine::Ports;
-use crate::ports::{ChatModel, PortResult};
-use crate::run::{RunContext, StageEnd, run_stage};
-use adrag_contract::{Answer, EngineId, Event, Settings, StageId};
+use crate::ports::{ChatModel, PortError, PortResult};
+use crate::run::RunContext;
+use adrag_contract::{Answer, EngineId, ErrorCode, Event, Settings, Spent, StageId};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// What answering works with.
@@ -53,10 +57,14 @@ pub struct Desk<'a> {
 /// passes of the settings are spent. When a later pass fails, the answer of the one before is the result.
 pub async fn answer(desk: Desk<'_>, question: &Question) -> PortResult<Answer> {
     let began = desk.run.clock.elapsed();
+    let may_escalate = question.may_search_web && desk.settings.web.escalate;
+    let mut asked = HashSet::new();
     let mut plan = plan::plan(desk, question).await?;
-    let mut pass = answer_once(desk, question, &plan, Pool::default()).await?;
+    let mut pass = answer_once(desk, question, &plan, Pool::default(), &mut asked)
+        .await?
+        .ok_or_else(|| PortError::permanent(ErrorCode::Internal, "the first pass repeats another"))?;
     while desk.run.attempt() < desk.settings.answer.passes
-        && let Some(next) = plan.after(&pass.review)
+        && let Some(next) = plan.after(&pass.review, may_escalate, desk.model.is_some())
     {
         desk.run.emit(Event::Retried {
             attempt: desk.run.attempt() + 1,
@@ -64,8 +72,9 @@ pub async fn answer(desk: Desk<'_>, question: &Question) -> PortResult<Answer> {
             changes: next.changes_from(&plan),
         });
         plan = next;
-        match answer_once(desk, question, &plan, pass.pool.clone()).await {
-            Ok(better) => pass = better,
+        match answer_once(desk, question, &plan, pass.pool.clone(), &mut asked).await {
+            Ok(Some(better)) => pass = better,
+            Ok(None) => break,
             Err(error) if error.is_cancelled() => return Err(error),
             Err(error) => {
                 tracing::warn!(%error, "a later pass failed; the answer of the one before stands");
@@ -84,31 +93,48 @@ struct Pass {
     review: Review,
 }
 
-async fn answer_once(desk: Desk<'_>, question: &Question, plan: &Plan, earlier: Pool) -> PortResult<Pass> {
+/// One pass over the stages; nothing when it came to the very prompt of an earlier one, which is never sent twice.
+async fn answer_once(
+    desk: Desk<'_>,
+    question: &Question,
+    plan: &Plan,
+    earlier: Pool,
+    asked: &mut HashSet<u64>,
+) -> PortResult<Option<Pass>> {
     let candidates = retrieve::retrieve(desk, question, plan).await?;
-    let candidates = external_tools(desk, candidates).await?;
+    let candidates = external::external_tools(desk, question, plan, candidates).await?;
     let pool = aggregate::aggregate(desk, candidates, earlier).await?;
     let ranked = rerank::rerank(desk, plan, &pool).await?;
     let context = compress::compress(desk, plan, ranked).await?;
+    if !asked.insert(fingerprint(plan, &context)) {
+        for stage in [StageId::Reason, StageId::Reflect] {
+            desk.run.emit(Event::StageSkipped {
+                stage,
+                reason: "nothing new was found: the answer before stands".to_owned(),
+            });
+        }
+        return Ok(None);
+    }
     let draft = reason::reason(desk, plan, &context).await?;
     let review = reflect::reflect(desk, plan, &context, &draft).await?;
-    Ok(Pass {
+    Ok(Some(Pass {
         pool,
         context,
         draft,
         review,
-    })
+    }))
 }
 
-/// Searches beyond the person's documents. No provider is built in: the stage says so instead of doing nothing.
-async fn external_tools(desk: Desk<'_>, candidates: Candidates) -> PortResult<Candidates> {
-    run_stage(desk.run, StageId::ExternalTools, async {
-        Ok(StageEnd::Skipped(
-            candidates,
-            "web search is switched off".to_owned(),
-        ))
-    })
-    .await
+/// Everything that decides what the model reads, but the temperature.
+fn fingerprint(plan: &Plan, context: &Context) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    plan.question.hash(&mut hasher);
+    plan.critique.hash(&mut hasher);
+    for (passage, excerpt) in context.passages.iter().zip(&context.excerpts) {
+        passage.chunk.hash(&mut hasher);
+        excerpt.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn finish(desk: Desk<'_>, pass: Pass, began: std::time::Duration) -> Answer {
@@ -141,5 +167,9 @@ fn finish(desk: Desk<'_>, pass: Pass, began: std::time::Duration) -> Answer {
         model: desk.model.map(|model| model.model()),
         broken_off: None,
         took_ms: desk.run.ms_since(began),
+        spent: Spent {
+            passes: desk.run.attempt(),
+            ..desk.run.budget.spent()
+        },
     }
 }

@@ -2,7 +2,7 @@
 //! toward retrieval.
 
 use super::types::{Plan, Question};
-use super::{Desk, arithmetic, json, prompt};
+use super::{Desk, arithmetic, decompose::decompose, json, prompt};
 use crate::ports::{ChatMessage, ChatRequest, ChatRole, PortResult, ReplySchema};
 use crate::run::{StageEnd, run_stage_or};
 use adrag_contract::{QuestionKind, Role, StageDetail, StageId, Turn};
@@ -60,8 +60,8 @@ pub(super) async fn plan(desk: Desk<'_>, question: &Question) -> PortResult<Plan
         desk.run,
         StageId::Planner,
         async {
-            let ruled = by_rules(question);
-            let (plan, by, reasoning) = match (&ruled, desk.model) {
+            let ruled = by_rules(desk, question);
+            let (mut plan, by, reasoning) = match (&ruled, desk.model) {
                 (Ruled::Settled(plan, why), _) => (plan.clone(), "rules", (*why).to_owned()),
                 (Ruled::Open(plan), Some(_)) if needs_model(question) => {
                     let (plan, why) = by_model(desk, question, plan).await?;
@@ -69,9 +69,10 @@ pub(super) async fn plan(desk: Desk<'_>, question: &Question) -> PortResult<Plan
                 }
                 (Ruled::Open(plan), _) => (plan.clone(), "rules", "it asks about the documents".to_owned()),
             };
+            plan.use_web &= question.may_search_web;
             let detail = StageDetail::Planner {
                 retrieve: plan.retrieve,
-                use_web: false,
+                use_web: plan.use_web,
                 kind: plan.kind,
                 standalone_question: plan.question.clone(),
                 queries: plan.queries.clone(),
@@ -80,7 +81,7 @@ pub(super) async fn plan(desk: Desk<'_>, question: &Question) -> PortResult<Plan
             };
             Ok(StageEnd::Done(plan, detail))
         },
-        |_| match by_rules(question) {
+        |_| match by_rules(desk, question) {
             Ruled::Settled(plan, _) | Ruled::Open(plan) => {
                 Some((plan, "the question is searched for as it stands".to_owned()))
             }
@@ -94,9 +95,10 @@ enum Ruled {
     Open(Plan),
 }
 
-fn by_rules(question: &Question) -> Ruled {
+fn by_rules(desk: Desk<'_>, question: &Question) -> Ruled {
     let mut plan = Plan {
         retrieve: true,
+        use_web: false,
         kind: kind_of(&question.text),
         question: standalone(&question.text, &question.history),
         queries: Vec::new(),
@@ -119,6 +121,15 @@ fn by_rules(question: &Question) -> Ruled {
         plan.direct_answer = Some(value);
         return Ruled::Settled(plan, "it is plain arithmetic");
     }
+    // A follow-up is made whole from the turn before, whose question was searched for already.
+    if desk.settings.retrieval.decompose && question.history.is_empty() {
+        plan.queries.extend(
+            decompose(&plan.question)
+                .into_iter()
+                .filter(|query| *query != plan.question),
+        );
+        plan.queries.truncate(1 + MAX_SUB_QUESTIONS);
+    }
     Ruled::Open(plan)
 }
 
@@ -140,6 +151,7 @@ async fn by_model(desk: Desk<'_>, question: &Question, ruled: &Plan) -> PortResu
     let reply = super::reason::ask_for_json(desk, request).await?;
     let mut plan = ruled.clone();
     plan.retrieve = json::truth(&reply, "retrieve").unwrap_or(true);
+    plan.use_web = json::truth(&reply, "use_web").unwrap_or(false);
     plan.kind = match json::text(&reply, "kind").as_deref() {
         Some("analytical") => QuestionKind::Analytical,
         Some("conversational") => QuestionKind::Conversational,
@@ -149,8 +161,13 @@ async fn by_model(desk: Desk<'_>, question: &Question, ruled: &Plan) -> PortResu
     if let Some(standalone) = json::text(&reply, "standalone_question") {
         plan.question = standalone;
     }
-    plan.queries = vec![plan.question.clone()];
-    for query in json::texts(&reply, "sub_questions", MAX_SUB_QUESTIONS) {
+    let asked = std::mem::replace(&mut plan.queries, vec![plan.question.clone()]);
+    let wanted = json::texts(&reply, "sub_questions", MAX_SUB_QUESTIONS);
+    if wanted.is_empty() && plan.question == ruled.question {
+        // The model saw nothing to divide; what the rules saw stands.
+        plan.queries = asked;
+    }
+    for query in wanted {
         if !plan.queries.contains(&query) {
             plan.queries.push(query);
         }
@@ -166,12 +183,13 @@ fn schema() -> ReplySchema {
             "type": "object",
             "properties": {
                 "retrieve": {"type": "boolean"},
+                "use_web": {"type": "boolean"},
                 "kind": {"type": "string", "enum": ["factual", "analytical", "conversational"]},
                 "standalone_question": {"type": "string"},
                 "sub_questions": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SUB_QUESTIONS},
                 "reasoning": {"type": "string"}
             },
-            "required": ["retrieve", "kind", "standalone_question", "sub_questions", "reasoning"],
+            "required": ["retrieve", "use_web", "kind", "standalone_question", "sub_questions", "reasoning"],
             "additionalProperties": false
         }),
     }

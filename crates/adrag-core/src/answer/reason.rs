@@ -32,7 +32,7 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
         let mut spent = Spent::default();
         let mut removed = 0;
         let mut answerable = None;
-        let draft = if plan.retrieve {
+        let draft = if plan.searches() {
             let probability = abstain::answerable(desk, &plan.question, context).await?;
             answerable = Some(probability);
             let raw = match desk.model {
@@ -45,6 +45,7 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
                     Some(stream(desk, plan, content, &context.passages, &mut spent).await?)
                 }
             };
+            let empty = raw.as_deref().is_some_and(|text| text.trim().is_empty());
             match raw.filter(|text| !is_abstention(text)) {
                 Some(raw) => {
                     let cited = validate(raw.trim(), context.passages.len());
@@ -55,7 +56,10 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
                         ..Draft::default()
                     }
                 }
-                None => abstained(desk, context),
+                None => Draft {
+                    empty,
+                    ..abstained(desk, context)
+                },
             }
         } else {
             direct(desk, plan, &mut spent).await?
@@ -170,6 +174,7 @@ async fn stream(
         temperature: plan.temperature,
         max_tokens: Some(MAX_ANSWER_TOKENS),
     };
+    let asked = words(desk, &request);
     let mut reply = open(desk, request).await?;
     let mut text = String::new();
     let mut seen = BTreeSet::new();
@@ -198,6 +203,7 @@ async fn stream(
             }
         }
     }
+    pay(desk, asked, &text, spent);
     Ok(text)
 }
 
@@ -210,6 +216,25 @@ async fn open(desk: Desk<'_>, request: ChatRequest) -> PortResult<crate::ports::
     })?;
     desk.run.budget.take_llm_call()?;
     model.chat(request, &desk.run.cancel).await
+}
+
+/// Tokens of a request as our own model counts them.
+fn words(desk: Desk<'_>, request: &ChatRequest) -> u64 {
+    request
+        .messages
+        .iter()
+        .map(|message| desk.ports.tokenizer.count(&message.content) as u64)
+        .sum()
+}
+
+/// Counts a call against the budget: as the engine says, else as our own model counts.
+fn pay(desk: Desk<'_>, asked: u64, text: &str, spent: &Spent) {
+    let written = || desk.ports.tokenizer.count(text) as u64;
+    desk.run.budget.spend(
+        spent.prompt_tokens.unwrap_or(asked),
+        spent.completion_tokens.unwrap_or_else(written),
+        spent.prompt_tokens.is_none() || spent.completion_tokens.is_none(),
+    );
 }
 
 /// Tells of each citation the first time the text makes it.
@@ -242,21 +267,33 @@ fn citation(n: u32, passages: &[Passage]) -> Option<Citation> {
         title: passage.title.clone(),
         headings: passage.headings.clone(),
         chunk: passage.chunk.clone(),
+        url: passage.url.clone(),
+        flagged: passage.flagged.clone(),
     })
 }
 
 /// Asks the language model for a JSON object.
 pub(super) async fn ask_for_json(desk: Desk<'_>, request: ChatRequest) -> PortResult<Map<String, Value>> {
+    let asked = words(desk, &request);
+    let mut spent = Spent::default();
     let mut reply = open(desk, request).await?;
     let mut text = String::new();
     while let Some(delta) = reply.next().await {
-        if let ChatDelta::Text(piece) = delta? {
-            text.push_str(&piece);
+        match delta? {
+            ChatDelta::Text(piece) => text.push_str(&piece),
+            ChatDelta::Usage {
+                prompt_tokens,
+                completion_tokens,
+            } => {
+                spent.prompt_tokens = Some(prompt_tokens);
+                spent.completion_tokens = Some(completion_tokens);
+            }
         }
         if text.len() > MAX_JSON_BYTES {
             break;
         }
     }
+    pay(desk, asked, &text, &spent);
     json::object(&text).ok_or_else(|| {
         let start: String = text.chars().take(120).collect();
         PortError::transient(

@@ -16,6 +16,9 @@ use unicode_normalization::UnicodeNormalization;
 /// Issues and searches taken from a critic.
 const MAX_ISSUES: usize = 8;
 const MAX_SEARCHES: usize = 3;
+/// What is wrong with an answer that claims nothing.
+const EMPTY: &str = "the model wrote nothing";
+const UNANSWERED: &str = "the documents do not answer the question";
 
 pub(super) async fn reflect(
     desk: Desk<'_>,
@@ -34,6 +37,7 @@ pub(super) async fn reflect(
         issues: Vec::new(),
         missing: Vec::new(),
         retry: false,
+        wanting: false,
         claims,
     };
     run_stage_or(
@@ -47,10 +51,13 @@ pub(super) async fn reflect(
                 ));
             }
             if draft.abstained {
-                return Ok(StageEnd::Skipped(
-                    unverified.clone(),
-                    "the answer claims nothing".to_owned(),
-                ));
+                let review = Review {
+                    issues: vec![if draft.empty { EMPTY } else { UNANSWERED }.to_owned()],
+                    retry: draft.empty,
+                    wanting: !draft.empty,
+                    ..unverified.clone()
+                };
+                return Ok(StageEnd::Skipped(review, "the answer claims nothing".to_owned()));
             }
             let (review, by) = judge(desk, plan, context, draft, unverified.clone()).await?;
             announce(desk, &review);
@@ -138,7 +145,8 @@ async fn judge(
             });
         }
     }
-    review.retry = desk.model.is_some() && review.grounding == Grounding::NotGrounded;
+    review.wanting = review.grounding == Grounding::NotGrounded;
+    review.retry = desk.model.is_some() && review.wanting;
     Ok((review, by.join(", ")))
 }
 

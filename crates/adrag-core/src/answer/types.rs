@@ -12,6 +12,8 @@ pub struct Question {
     pub history: Vec<Turn>,
     /// Which documents may answer it.
     pub scope: Scope,
+    /// Whether the web may be searched for it.
+    pub may_search_web: bool,
 }
 
 /// What will be done for it.
@@ -19,6 +21,8 @@ pub struct Question {
 pub struct Plan {
     /// Whether the documents are searched.
     pub retrieve: bool,
+    /// Whether the web is searched.
+    pub use_web: bool,
     /// The question's form.
     pub kind: QuestionKind,
     /// The question made independent of the conversation.
@@ -34,9 +38,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of the next pass, when the review asks for one and something can change.
-    pub fn after(&self, review: &Review) -> Option<Self> {
-        if !review.retry {
+    /// Whether anything is searched, so that the answer must stand on what is found.
+    pub fn searches(&self) -> bool {
+        self.retrieve || self.use_web
+    }
+
+    /// The plan of the next pass, when the review asks for one and something can change. `may_escalate` says whether
+    /// the web may be searched without being asked for, `listens` whether what writes the answer can be told anything.
+    pub fn after(&self, review: &Review, may_escalate: bool, listens: bool) -> Option<Self> {
+        let escalates = may_escalate && self.retrieve && !self.use_web;
+        if !(review.retry || review.wanting && escalates) {
             return None;
         }
         let mut next = self.clone();
@@ -45,9 +56,13 @@ impl Plan {
                 next.queries.push(query.clone());
             }
         }
-        next.critique.clone_from(&review.issues);
+        if listens {
+            next.critique.clone_from(&review.issues);
+        }
         next.temperature = (self.temperature + 0.3).min(1.0);
-        (next.queries != self.queries || next.critique != self.critique).then_some(next)
+        next.use_web |= escalates;
+        (next.queries != self.queries || next.critique != self.critique || next.use_web != self.use_web)
+            .then_some(next)
     }
 
     /// What differs from the plan before, for people.
@@ -58,6 +73,9 @@ impl Plan {
             .filter(|query| !before.queries.contains(query))
             .map(|query| format!("also searches for \"{query}\""))
             .collect();
+        if self.use_web && !before.use_web {
+            changes.push("also searches the web".to_owned());
+        }
         if self.critique != before.critique {
             changes.push("the answer is told what was wrong".to_owned());
         }
@@ -72,6 +90,8 @@ pub struct Candidates {
     pub lists: Vec<crate::fuse::RankedList>,
     /// Stores that did not answer.
     pub down: Vec<Store>,
+    /// Passages of the web, which no catalogue knows; a list of theirs is among `lists`.
+    pub web: Vec<Passage>,
 }
 
 /// Distinct passages, in fused order.
@@ -110,6 +130,8 @@ pub struct Draft {
     pub citations: Vec<Citation>,
     /// True when the documents do not say.
     pub abstained: bool,
+    /// True when the model wrote nothing at all.
+    pub empty: bool,
     /// True when no document was looked into.
     pub direct: bool,
     /// Probability that the documents answer the question, where it was estimated.
@@ -131,4 +153,6 @@ pub struct Review {
     pub missing: Vec<String>,
     /// Whether another pass could help.
     pub retry: bool,
+    /// Whether the evidence itself is wanting: the documents do not answer, or the answer does not stand on them.
+    pub wanting: bool,
 }

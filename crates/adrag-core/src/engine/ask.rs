@@ -50,7 +50,7 @@ impl Engine {
             self.ports.clock.clone(),
             self.runs.clone(),
             cancel,
-            Budget::new(settings.answer.llm_calls),
+            Budget::new(settings.answer.llm_calls).with_tokens(settings.answer.llm_tokens),
         );
         context.emit(Event::RunStarted {
             kind: RunKind::Ask {
@@ -63,6 +63,7 @@ impl Engine {
             text,
             history: request.history,
             scope: Scope::from(request.collection),
+            may_search_web: settings.web.enabled && request.web.unwrap_or(true),
         };
         let engine = self.clone();
         tokio::spawn(async move { engine.run_question(context, question, choice, settings).await });
@@ -171,5 +172,6 @@ fn partial(view: &RunView, engine: EngineId, error: &AppError) -> Option<Box<Ans
             view.updated_at_ms.unwrap_or_default() - view.started_at_ms.unwrap_or_default(),
         )
         .unwrap_or_default(),
+        spent: adrag_contract::Spent::default(),
     }))
 }

@@ -3,7 +3,7 @@
 use crate::answer::{Abstention, Fold};
 use crate::ports::{
     Catalog, Clock, DocumentParser, Embedder, Engines, EntityGraph, FolderWatcher, KeyStore, KeywordIndex,
-    Reranker, SupportModel, Tokenizer, VectorIndex, WatchList,
+    Reranker, SupportModel, Tokenizer, VectorIndex, WatchList, WebSearch,
 };
 use adrag_contract::{AppError, CollectionName, DocumentState, ModelStatus, Store};
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub struct Ports {
     pub watch_list: Arc<dyn WatchList>,
     /// Language models.
     pub engines: Arc<dyn Engines>,
+    /// The web, where the person switched it on.
+    pub web: Arc<dyn WebSearch>,
     /// Keys.
     pub keys: Arc<dyn KeyStore>,
     /// Time.

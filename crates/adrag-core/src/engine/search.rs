@@ -40,7 +40,7 @@ impl Engine {
         };
         let candidates = search_stores(&self.ports, &settings, &search, &cancel).await?;
         let fused = reciprocal_rank_fusion(&candidates.lists, settings.rrf_k);
-        let pool = pool_of(self.ports.catalog.as_ref(), fused).await?;
+        let pool = pool_of(self.ports.catalog.as_ref(), fused, Vec::new()).await?;
         let rerank = request
             .rerank
             .unwrap_or(settings.rerank && request.stores.len() > 1);

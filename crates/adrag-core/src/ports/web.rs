@@ -1,5 +1,6 @@
 //! The web beyond the person's documents: searched only when switched on, and only by the person's own words.
 
+use adrag_contract::WebSettings;
 use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -49,6 +50,9 @@ pub enum SearchFault {
     /// It needs a key that is not stored.
     #[error("it needs a key")]
     NoKey,
+    /// An own instance that does not offer its results as data.
+    #[error("it does not give results as JSON: add `json` under `search.formats` in its settings.yml")]
+    FormatOff,
     /// Switched off.
     #[error("it is switched off")]
     Disabled,
@@ -66,9 +70,9 @@ pub struct WebResults {
 /// Searches the web over the providers of the settings.
 #[async_trait]
 pub trait WebSearch: Send + Sync {
-    /// At most `limit` pages for a query. Never fails as a whole: what went wrong is told provider by provider. Cancelling
+    /// Pages for a query, as many as the settings want at most. Never fails as a whole: what went wrong is told provider by provider. Cancelling
     /// closes the connections at once and answers with what there was.
-    async fn search(&self, query: &str, limit: usize, cancel: &CancellationToken) -> WebResults;
+    async fn search(&self, settings: &WebSettings, query: &str, cancel: &CancellationToken) -> WebResults;
 
     /// The readable text of a page, fetched under guard: public addresses only, bounded in size, time and redirects.
     async fn read(&self, url: &str, cancel: &CancellationToken) -> super::PortResult<String>;

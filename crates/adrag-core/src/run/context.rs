@@ -2,7 +2,7 @@
 
 use super::Pause;
 use crate::ports::{Clock, EventSink, PortError};
-use adrag_contract::{ErrorCode, Event, RunEvent, RunId};
+use adrag_contract::{ErrorCode, Event, RunEvent, RunId, Spent};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -108,9 +108,11 @@ impl RunContext {
     }
 }
 
-/// What a run may spend.
+/// What a run may spend, and what it has spent.
 pub struct Budget {
     llm_calls: AtomicU32,
+    llm_tokens: u64,
+    spent: Mutex<Spent>,
 }
 
 impl Budget {
@@ -118,17 +120,49 @@ impl Budget {
     pub fn new(llm_calls: u32) -> Self {
         Self {
             llm_calls: AtomicU32::new(llm_calls),
+            llm_tokens: 0,
+            spent: Mutex::new(Spent::default()),
         }
+    }
+
+    /// So many tokens besides; 0 for no limit.
+    pub fn with_tokens(mut self, llm_tokens: u64) -> Self {
+        self.llm_tokens = llm_tokens;
+        self
+    }
+
+    /// Counts what a call of the language model read and wrote.
+    pub fn spend(&self, prompt_tokens: u64, completion_tokens: u64, estimated: bool) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.prompt_tokens += prompt_tokens;
+        spent.completion_tokens += completion_tokens;
+        spent.estimated |= estimated;
+    }
+
+    /// What was spent so far; passes are for the caller to count.
+    pub fn spent(&self) -> Spent {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes one call of the language model.
     ///
     /// # Errors
-    /// When all are spent.
+    /// When all are spent, or the tokens are.
     pub fn take_llm_call(&self) -> Result<(), PortError> {
+        let spent = self.spent();
+        if self.llm_tokens > 0 && spent.prompt_tokens + spent.completion_tokens >= self.llm_tokens {
+            return Err(PortError::rejected(
+                ErrorCode::RateLimited,
+                "this question has used up its tokens of the language model",
+            )
+            .with_hint("raise the limit of tokens per question in Settings"));
+        }
         self.llm_calls
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
-            .map(|_| ())
+            .map(|_| {
+                let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+                spent.llm_calls += 1;
+            })
             .map_err(|_| {
                 PortError::rejected(
                     ErrorCode::RateLimited,

@@ -17,3 +17,4 @@ pub mod support;
 pub mod vector;
 pub mod watch_list;
 pub mod watcher;
+pub mod web;

@@ -19,6 +19,7 @@ use adrag_core::testing::support::FakeSupport;
 use adrag_core::testing::vector::FakeVectorIndex;
 use adrag_core::testing::watch_list::FakeWatchList;
 use adrag_core::testing::watcher::FakeFolderWatcher;
+use adrag_core::testing::web::FakeWeb;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ pub struct Bench {
     pub clock: Arc<FakeClock>,
     pub watcher: Arc<FakeFolderWatcher>,
     pub watch_list: Arc<FakeWatchList>,
+    pub web: Arc<FakeWeb>,
     ports: Ports,
 }
 
@@ -54,6 +56,7 @@ impl Bench {
         let support = Arc::new(FakeSupport::default());
         let watcher = Arc::new(FakeFolderWatcher::default());
         let watch_list = Arc::new(FakeWatchList::default());
+        let web = Arc::new(FakeWeb::default());
         let clock = Arc::new(FakeClock::default());
         let model = Arc::new(FakeChatModel::new(replies));
         let ports = Ports {
@@ -71,6 +74,7 @@ impl Bench {
             watcher: watcher.clone(),
             watch_list: watch_list.clone(),
             engines: Arc::new(FakeEngines::new(model.clone() as Arc<dyn ChatModel>)),
+            web: web.clone(),
             keys: Arc::new(FakeKeyStore::default()),
             clock: clock.clone(),
         };
@@ -89,6 +93,7 @@ impl Bench {
             clock,
             watcher,
             watch_list,
+            web,
             ports,
         }
     }

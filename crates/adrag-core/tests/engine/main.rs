@@ -4,7 +4,10 @@
 mod ask;
 mod bench;
 mod delete;
+mod events;
 mod ingest;
+mod injection;
+mod interleavings;
 mod pause;
 mod recover;
 mod watch;

@@ -3,7 +3,7 @@
 use super::documents::{SAMPLES, Sample, sample};
 use adrag_contract::{
     Answer, AppError, Citation, Claim, DocumentReport, DocumentState, EngineId, ErrorCode, Event, Finding,
-    Grounding, Passage, QuestionKind, RunKind, RunOutcome, StageDetail, StageId, Store, Verdict,
+    Grounding, Passage, QuestionKind, RunKind, RunOutcome, Spent, StageDetail, StageId, Store, Verdict,
 };
 
 /// An event and the wait before it, milliseconds.
@@ -404,6 +404,7 @@ fn answer(scene: &Scene, engine: EngineId) -> Answer {
         model: (engine != EngineId::Quotes).then(|| "demo".to_owned()),
         broken_off: None,
         took_ms: 2_415,
+        spent: Spent::default(),
     }
 }
 
@@ -436,6 +437,8 @@ fn citation(n: u32, document: &Sample, begins: &str) -> Citation {
         title: document.title.to_owned(),
         headings,
         chunk: format!("{}-{n}", document.id).as_str().into(),
+        url: None,
+        flagged: None,
     }
 }
 
@@ -461,6 +464,8 @@ fn passage(at: u32, document: &Sample, begins: &str) -> Passage {
         found_by,
         fused_score: 0.041 - at as f32 * 0.008,
         rerank_score: Some(0.52 - at as f32 * 0.14),
+        url: None,
+        flagged: None,
     }
 }
 

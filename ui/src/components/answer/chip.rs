@@ -42,6 +42,8 @@ pub fn Chip(
         <button
             class="chip"
             class:current=is_current
+            class:web=move || citation().is_some_and(|citation| citation.url.is_some())
+            class:flagged=move || citation().is_some_and(|citation| citation.flagged.is_some())
             class:removed=is_removed
             data-testid=format!("citation-{n}")
             data-chip=chip_name(ink.exchange, n)

@@ -1,13 +1,16 @@
 //! A passage in its document, highlighted in the text around it.
 
+use crate::bridge;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::problem::Problem;
 use crate::state::chat::Exchange;
+use crate::state::notices::{Confirm, Detail};
 use crate::state::reader::{Reading, Target, citations};
 use crate::state::sources::{REMOVED, Sight, sight};
 use crate::state::{format, use_app};
-use adrag_contract::{ErrorCode, PassageView};
+use adrag_contract::{ErrorCode, OpenLink, PassageView};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 /// The source side.
 #[component]
@@ -51,7 +54,8 @@ pub fn Source(
                             {kept.map(as_it_was)}
                         </div>
                     }.into_any(),
-                    (_, Reading::Shown(view)) => shown(*view).into_any(),
+                    (_, Reading::Shown(view)) => shown(*view, kept.and_then(|target| target.flagged)).into_any(),
+                    (_, Reading::Page) => kept.map(page).into_any(),
                     (_, Reading::Failed(error)) => {
                         let is_gone = error.code == ErrorCode::NotFound;
                         let again = kept.clone();
@@ -80,7 +84,24 @@ fn as_it_was(target: Target) -> impl IntoView {
     }
 }
 
-fn shown(view: PassageView) -> impl IntoView {
+/// A passage of the web.
+fn page(target: Target) -> impl IntoView {
+    view! {
+        <div class="source-head" data-testid="source-page">
+            <h2>{format::plain(&target.title)}</h2>
+            <p class="quiet"><span class="source-page">"Web"</span><span>{format::plain(&target.url.unwrap_or_default())}</span></p>
+            {target.flagged.map(flag)}
+        </div>
+        <div class="passage serif" tabindex="0"><mark data-testid="source-highlight">{target.text}</mark></div>
+    }
+}
+
+/// Says that a passage speaks to programs.
+fn flag(why: String) -> impl IntoView {
+    view! { <p class="flagged" data-testid="flagged" role="note">{format!("Take care with this passage: {why}. Nothing it says was carried out.")}</p> }
+}
+
+fn shown(view: PassageView, flagged: Option<String>) -> impl IntoView {
     let place = view.pages.map(|pages| format::pages(pages.first, pages.last));
     let headings = view.headings.join(" \u{203a} ");
     view! {
@@ -90,6 +111,7 @@ fn shown(view: PassageView) -> impl IntoView {
                 {place.map(|place| view! { <span class="source-page">{place}</span> })}
                 <span>{format::plain(&headings)}</span>
             </p>
+            {flagged.map(flag)}
         </div>
         <div class="passage serif" tabindex="0">
             <span class="around">{view.before}</span>
@@ -110,6 +132,7 @@ fn Toolbar(target: Target, exchange: Signal<Option<Exchange>>, is_removed: Memo<
         Some(format!("{} of {}", at + 1, all.len()))
     };
     let document = target.document.clone();
+    let url = target.url.clone();
     let is_cited = n.is_some();
     view! {
         <div class="source-tools">
@@ -127,9 +150,37 @@ fn Toolbar(target: Target, exchange: Signal<Option<Exchange>>, is_removed: Memo<
             <button class="button quiet" title="Copy the passage with its source" on:click=move |_| app.reader.copy_quotation()>
                 <Icon glyph=Glyph::Copy />"Quote"
             </button>
-            <button class="button quiet" title="Open the file in its own program" disabled=move || is_removed.get() on:click=move |_| app.shelf.open(document.clone())>
-                <Icon glyph=Glyph::Open />"Open file"
-            </button>
+            {match url {
+                Some(url) => view! {
+                    <button class="button quiet" title="Open the page in the browser" data-testid="open-page" on:click=move |_| app.ask_first(open_page(&url))>
+                        <Icon glyph=Glyph::Open />"Open page"
+                    </button>
+                }.into_any(),
+                None => view! {
+                    <button class="button quiet" title="Open the file in its own program" disabled=move || is_removed.get() on:click=move |_| app.shelf.open(document.clone())>
+                        <Icon glyph=Glyph::Open />"Open file"
+                    </button>
+                }.into_any(),
+            }}
         </div>
+    }
+}
+
+/// The question before a page of the web is opened.
+fn open_page(url: &str) -> Confirm {
+    let app = use_app();
+    let target = url.to_owned();
+    Confirm {
+        title: "Open this page in the browser?".to_owned(),
+        body: "It leaves adRAG. A web search found this page.".to_owned(),
+        details: vec![Detail::address(url)],
+        yes: "Open page",
+        is_destructive: false,
+        action: Callback::new(move |()| {
+            let url = target.clone();
+            spawn_local(async move {
+                app.notices.report(bridge::call::<OpenLink>(&url).await);
+            });
+        }),
     }
 }

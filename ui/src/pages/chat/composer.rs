@@ -61,6 +61,7 @@ pub fn Composer() -> impl IntoView {
                 <div class="composer-tools">
                     <Scope />
                     <EngineChoice />
+                    <WebSwitch />
                     <span class="spring"></span>
                     {move || if is_busy.get() {
                         view! {
@@ -120,6 +121,30 @@ fn Scope() -> impl IntoView {
                 }).collect_view()}
             </select>
         </label>
+    }
+}
+
+/// Whether this question may go to the web; only where the settings allow it at all.
+#[component]
+fn WebSwitch() -> impl IntoView {
+    let app = use_app();
+    let is_offered = Memo::new(move |_| app.preferences.settings.with(|settings| settings.web.enabled));
+    let is_on = move || app.chat.web.get();
+    move || {
+        is_offered.get().then(|| {
+            view! {
+                <button
+                    class="button quiet web-switch"
+                    role="switch"
+                    aria-checked=move || is_on().to_string()
+                    data-testid="web-switch"
+                    title="Whether the words of this question may be sent to a web search"
+                    on:click=move |_| app.chat.web.update(|on| *on = !*on)
+                >
+                    <Icon glyph=Glyph::Link />{move || if is_on() { "Web on" } else { "Web off" }}
+                </button>
+            }
+        })
     }
 }
 

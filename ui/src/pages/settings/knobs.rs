@@ -47,6 +47,7 @@ pub fn Retrieval() -> impl IntoView {
                 <Toggle id="vector" label="Vectors" about="Finds what means the same in other words." value=on(|all| all.retrieval.vector) change=write(|all, value| all.retrieval.vector = value) />
                 <Toggle id="keyword" label="Words" about="Finds exact words, names and numbers." value=on(|all| all.retrieval.keyword) change=write(|all, value| all.retrieval.keyword = value) />
                 <Toggle id="graph" label="Graph" about="Finds passages that share people, places and things." value=on(|all| all.retrieval.graph) change=write(|all, value| all.retrieval.graph = value) />
+                <Toggle id="decompose" label="Divide questions" about="A question that asks for several things is searched for one by one." value=on(|all| all.retrieval.decompose) change=write(|all, value| all.retrieval.decompose = value) />
                 <NumberField id="per-store" label="Hits per store" about="Asked of each store." value=number(|all| f64::from(all.retrieval.per_store))
                     default=f64::from(default.per_store) bounds=(1.0, 200.0) change=write(|all, value| all.retrieval.per_store = value as u32) />
                 <NumberField id="store-timeout" label="Wait for a store" about="Milliseconds; then the others answer alone." value=number(|all| all.retrieval.store_timeout_ms as f64)
@@ -114,6 +115,8 @@ pub fn Answers() -> impl IntoView {
             <div class="card-fields">
                 <NumberField id="llm-calls" label="Model calls" about="Most calls of the language model for one question." value=number(|all| f64::from(all.answer.llm_calls))
                     default=f64::from(default.llm_calls) bounds=(1.0, 50.0) change=write(|all, value| all.answer.llm_calls = value as u32) />
+                <NumberField id="llm-tokens" label="Tokens" about="Most tokens it reads and writes for one question; 0 for no limit." value=number(|all| all.answer.llm_tokens as f64)
+                    default=default.llm_tokens as f64 bounds=(0.0, 10_000_000.0) step=1_000.0 change=write(|all, value| all.answer.llm_tokens = value as u64) />
                 <NumberField id="run-timeout" label="Time" about="Most seconds for one question." value=number(|all| all.answer.run_timeout_s as f64)
                     default=default.run_timeout_s as f64 bounds=(5.0, 3_600.0) change=write(|all, value| all.answer.run_timeout_s = value as u64) />
             </div>

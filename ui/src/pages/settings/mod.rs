@@ -5,6 +5,7 @@ mod engine_card;
 mod engines;
 mod knobs;
 mod storage;
+mod web;
 
 use crate::state::route::{Route, Section};
 use crate::state::use_app;
@@ -21,6 +22,7 @@ pub fn SettingsPage(
         Section::Engines => view! { <engines::Engines /> }.into_any(),
         Section::Retrieval => view! { <knobs::Retrieval /> }.into_any(),
         Section::Answers => view! { <knobs::Answers /> }.into_any(),
+        Section::Web => view! { <web::Web /> }.into_any(),
         Section::Appearance => view! { <appearance::Appearance /> }.into_any(),
         Section::Storage => view! { <storage::Storage /> }.into_any(),
     };

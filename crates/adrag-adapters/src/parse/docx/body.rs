@@ -3,9 +3,9 @@
 //! Insertions are read, deletions are not; of alternative contents the first that has text.
 
 use super::super::failure::ReadResult;
+use super::super::xml::{Token, attribute, walk};
 use super::styles::{Styles, outline_level};
 use super::table::Table;
-use super::xml::{Token, attribute, walk};
 use adrag_core::ports::BlockKind;
 use quick_xml::events::BytesStart;
 
@@ -43,7 +43,7 @@ impl Body {
 /// Reads the main part, a header or a footer.
 pub(super) fn read(part: &str, styles: &Styles) -> ReadResult<Body> {
     let mut walker = Walker::new(styles);
-    walk(part, |token| {
+    walk(super::WHAT, part, |token| {
         walker.token(token);
         Ok(())
     })?;
@@ -55,7 +55,7 @@ pub(super) fn read_notes(part: &str, styles: &Styles) -> ReadResult<Vec<(String,
     let mut walker = Walker::new(styles);
     let mut notes = Vec::new();
     let mut id = None;
-    walk(part, |token| {
+    walk(super::WHAT, part, |token| {
         match &token {
             Token::Start(start) if matches!(start.local_name().as_ref(), "footnote" | "endnote") => {
                 // Separator lines are notes of a type.

@@ -1,7 +1,7 @@
 //! Which paragraph styles are headings.
 
 use super::super::failure::ReadResult;
-use super::xml::{Token, attribute, walk};
+use super::super::xml::{Token, attribute, walk};
 use std::collections::HashMap;
 
 /// What is known of a style.
@@ -58,7 +58,7 @@ fn by_name(name: &str) -> Option<u8> {
 pub(super) fn read(part: &str) -> ReadResult<Styles> {
     let mut styles = HashMap::new();
     let mut current: Option<(String, Style)> = None;
-    walk(part, |token| {
+    walk(super::WHAT, part, |token| {
         match token {
             Token::Start(start) => match start.local_name().as_ref() {
                 "style" => current = attribute(start, "styleId").map(|id| (id, Style::default())),

@@ -1,28 +1,32 @@
 //! XML under its caps: no document type, no entities but the predefined, bounded depth.
 
-use super::super::failure::{ReadResult, Unreadable};
-use super::super::limits::MAX_XML_DEPTH;
 use super::archive::Archive;
+use super::failure::{ReadResult, Unreadable};
+use super::limits::MAX_XML_DEPTH;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 
 /// What a walk sees; names are local names, prefixes are not looked at.
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     Start(&'a BytesStart<'a>),
     End(&'a str),
     Text(&'a str),
 }
 
-/// Calls `visit` with every token of a part.
-pub(super) fn walk(part: &str, mut visit: impl FnMut(Token<'_>) -> ReadResult<()>) -> ReadResult<()> {
+/// Calls `visit` with every token of a part of an archive of the named kind.
+pub(crate) fn walk(
+    what: &str,
+    part: &str,
+    mut visit: impl FnMut(Token<'_>) -> ReadResult<()>,
+) -> ReadResult<()> {
     let mut reader = Reader::from_str(part);
     reader.config_mut().expand_empty_elements = true;
     let mut depth = 0usize;
     loop {
         match reader
             .read_event()
-            .map_err(|error| Unreadable::corrupt("DOCX", error))?
+            .map_err(|error| Unreadable::corrupt(what, error))?
         {
             Event::Start(start) => {
                 depth += 1;
@@ -42,7 +46,7 @@ pub(super) fn walk(part: &str, mut visit: impl FnMut(Token<'_>) -> ReadResult<()
             Event::GeneralRef(reference) => {
                 if let Some(c) = reference
                     .resolve_char_ref()
-                    .map_err(|error| Unreadable::corrupt("DOCX", error))?
+                    .map_err(|error| Unreadable::corrupt(what, error))?
                 {
                     visit(Token::Text(c.encode_utf8(&mut [0; 4])))?;
                 } else {
@@ -52,8 +56,10 @@ pub(super) fn walk(part: &str, mut visit: impl FnMut(Token<'_>) -> ReadResult<()
                     }
                 }
             }
+            // A book may name the type of its parts; nothing is fetched. Declarations are another thing.
+            Event::DocType(text) if what == "EPUB" && !text.contains('[') => {}
             Event::DocType(_) => return Err(unsafe_xml("it declares a document type")),
-            Event::Eof if depth > 0 => return Err(Unreadable::corrupt("DOCX", "a part ends too early")),
+            Event::Eof if depth > 0 => return Err(Unreadable::corrupt(what, "a part ends too early")),
             Event::Eof => return Ok(()),
             _ => {}
         }
@@ -61,7 +67,7 @@ pub(super) fn walk(part: &str, mut visit: impl FnMut(Token<'_>) -> ReadResult<()
 }
 
 /// An attribute by its local name.
-pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
+pub(crate) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     start
         .attributes()
         .with_checks(false)
@@ -78,29 +84,66 @@ pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
         })
 }
 
-/// The name of the part that holds the document.
-pub(super) fn main_part(archive: &mut Archive<'_>) -> ReadResult<String> {
-    let mut main = None;
-    if let Some(relations) = archive.read("_rels/.rels")? {
-        walk(&relations, |token| {
-            if let Token::Start(start) = token
-                && attribute(start, "Type").is_some_and(|kind| kind.ends_with("/officeDocument"))
-            {
-                main = attribute(start, "Target");
+/// A relation of an Office part: what it is, its id, and the part it points at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Relation {
+    /// The last piece of its type: `slide`, `notesSlide`, `officeDocument`.
+    pub(crate) kind: String,
+    pub(crate) id: String,
+    /// The name of the part, complete.
+    pub(crate) target: String,
+}
+
+/// The relations of a part, none when it has none. The root's part is the empty name.
+pub(crate) fn relations(archive: &mut Archive<'_>, of: &str) -> ReadResult<Vec<Relation>> {
+    let (folder, name) = of.rsplit_once('/').unwrap_or(("", of));
+    let what = archive.what();
+    let Some(part) = archive.read(&below(folder, &format!("_rels/{name}.rels")))? else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    walk(what, &part, |token| {
+        if let Token::Start(start) = token
+            && start.local_name().as_ref() == "Relationship"
+            && let (Some(kind), Some(id), Some(target)) = (
+                attribute(start, "Type"),
+                attribute(start, "Id"),
+                attribute(start, "Target"),
+            )
+        {
+            found.push(Relation {
+                kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
+                id,
+                target: below(folder, &target),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A name as seen from a folder of the archive: `..` goes up, a leading `/` begins at the root.
+pub(crate) fn below(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = match name.strip_prefix('/') {
+        Some(_) => Vec::new(),
+        None => folder.split('/').filter(|part| !part.is_empty()).collect(),
+    };
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
             }
-            Ok(())
-        })?;
+            part => parts.push(part),
+        }
     }
-    Ok(main.map_or_else(
-        || "word/document.xml".to_owned(),
-        |target| target.trim_start_matches('/').to_owned(),
-    ))
+    parts.join("/")
 }
 
 /// Text of the first element of a name, if there is any.
-pub(super) fn first_text(part: &str, name: &str) -> ReadResult<Option<String>> {
+pub(crate) fn first_text(what: &str, part: &str, name: &str) -> ReadResult<Option<String>> {
     let (mut inside, mut found) = (false, String::new());
-    walk(part, |token| {
+    walk(what, part, |token| {
         match token {
             Token::Start(start) if start.local_name().as_ref() == name => inside = found.is_empty(),
             Token::End(end) if end == name => inside = false,
@@ -115,5 +158,5 @@ pub(super) fn first_text(part: &str, name: &str) -> ReadResult<Option<String>> {
 
 fn unsafe_xml(detail: &str) -> Unreadable {
     Unreadable::new(format!("is refused as unsafe XML: {detail}"))
-        .hint("open it in Word and save it again, if you trust it")
+        .hint("open it in its own program and save it again, if you trust it")
 }
