@@ -6,15 +6,18 @@ mod add;
 mod ask;
 mod check;
 mod deletion;
+mod export;
 mod library;
 mod ports;
 mod runs;
 mod search;
 mod status;
+mod threads;
 mod watch;
 
 pub use check::{CheckReply, CheckRequest};
 pub use deletion::UNDO_FOR;
+pub use export::Exported;
 pub use ports::{ExtractReport, Ports, SearchRequest, Surroundings};
 
 use crate::ports::PortError;

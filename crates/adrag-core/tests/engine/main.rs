@@ -10,4 +10,5 @@ mod injection;
 mod interleavings;
 mod pause;
 mod recover;
+mod threads;
 mod watch;

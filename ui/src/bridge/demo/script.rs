@@ -3,7 +3,8 @@
 use super::documents::{SAMPLES, Sample, sample};
 use adrag_contract::{
     Answer, AppError, Citation, Claim, DocumentReport, DocumentState, EngineId, ErrorCode, Event, Finding,
-    Grounding, Passage, QuestionKind, RunKind, RunOutcome, Spent, StageDetail, StageId, Store, Verdict,
+    Grounding, Passage, QuestionKind, RunKind, RunOutcome, Spent, StageDetail, StageId, Store, ThreadId,
+    Verdict,
 };
 
 /// An event and the wait before it, milliseconds.
@@ -96,7 +97,7 @@ const NOTHING: Scene = Scene {
 };
 
 /// The log of a question.
-pub fn ask(question: &str, engine: EngineId) -> Vec<Beat> {
+pub fn ask(question: &str, engine: EngineId, thread: &ThreadId) -> Vec<Beat> {
     let words = question.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
     let mut beats = vec![(
@@ -106,6 +107,8 @@ pub fn ask(question: &str, engine: EngineId) -> Vec<Beat> {
                 question: question.to_owned(),
                 engine,
                 collection: None,
+                thread: Some(thread.clone()),
+                replaces: None,
             },
         },
     )];
