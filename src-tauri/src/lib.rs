@@ -11,6 +11,7 @@ mod display;
 pub mod events;
 mod log;
 pub mod places;
+pub mod serve;
 pub mod session;
 pub mod window;
 

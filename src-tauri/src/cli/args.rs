@@ -52,6 +52,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Check answers against passages, sentence by sentence
     Check(CheckArgs),
+    /// Serve programs on this computer over HTTP
+    Serve(ServeArgs),
     /// List the documents
     Documents(DocumentsArgs),
     /// Remove documents from all stores
@@ -174,6 +176,20 @@ pub struct AskArgs {
     /// Keep the web out of this question
     #[arg(long)]
     pub no_web: bool,
+}
+
+/// `adrag serve`.
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// Port on this computer; 0 for any that is free
+    #[arg(long, default_value_t = 5151)]
+    pub port: u16,
+    /// Serve the paths and frames of the source system, without a token
+    #[arg(long)]
+    pub compat: bool,
+    /// Origin of a page that may call, such as http://localhost:8080; may be repeated
+    #[arg(long, value_name = "URL", value_parser = filled)]
+    pub allow_origin: Vec<String>,
 }
 
 /// `adrag threads`.

@@ -16,6 +16,7 @@ mod lines;
 mod output;
 mod run;
 mod search;
+mod serve;
 mod threads;
 
 use crate::places::Places;
@@ -49,20 +50,21 @@ pub fn run(command: Command, json: bool, places: &Places) -> ExitCode {
 }
 
 async fn perform(command: &Command, places: &Places, output: &Output) -> Ended {
-    let input = Input::check(command, output)?;
+    let mut input = Input::check(command, output)?;
     let interrupt = Interrupt::listen();
     let engine = tokio::select! {
         opened = adrag_adapters::compose::open(places.options()?) => opened?,
         () = interrupt.given() => return Err(interrupt::stopped().into()),
     };
-    let ended = serve(command, input, &engine, output, &interrupt).await;
+    input.data_dir = places.data_dir.clone();
+    let ended = dispatch(command, input, &engine, output, &interrupt).await;
     if tokio::time::timeout(CLOSING_LIMIT, engine.close()).await.is_err() {
         tracing::warn!("the engine did not end in time");
     }
     ended
 }
 
-async fn serve(
+async fn dispatch(
     command: &Command,
     input: Input,
     engine: &Arc<Engine>,
@@ -75,6 +77,7 @@ async fn serve(
         Command::Extract(args) => interrupt.or(extract::extract(args, engine, output)).await,
         Command::Search(args) => interrupt.or(search::search(args, engine, output)).await,
         Command::Check(args) => interrupt.or(check::check(args, engine, output)).await,
+        Command::Serve(args) => serve::serve(args, engine, input.data_dir, output, interrupt).await,
         Command::Threads(args) => interrupt.or(threads::list(args, engine, output)).await,
         Command::Export(args) => interrupt.or(threads::export(args, engine, output)).await,
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
@@ -90,6 +93,7 @@ async fn serve(
 #[derive(Default)]
 struct Input {
     history: Vec<adrag_contract::Turn>,
+    data_dir: PathBuf,
 }
 
 impl Input {
@@ -97,6 +101,7 @@ impl Input {
         match command {
             Command::Ask(args) => Ok(Self {
                 history: ask::read_history(args.history.as_deref()).map_err(Stop::Usage)?,
+                ..Self::default()
             }),
             Command::Delete(args) => documents::confirm(args, output).map(|()| Self::default()),
             _ => Ok(Self::default()),
@@ -139,7 +144,11 @@ fn failure(command: &Command, error: &AppError) -> Value {
         Command::Ask(_) => return ask::last_line(None, Some(error), 0),
         Command::Delete(_) => json!({ "deleted": 0 }),
         Command::Threads(_) => json!({ "threads": [] }),
-        Command::Export(_) | Command::Check(_) | Command::Doctor | Command::ExtractWorker => json!({}),
+        Command::Serve(_)
+        | Command::Export(_)
+        | Command::Check(_)
+        | Command::Doctor
+        | Command::ExtractWorker => json!({}),
     };
     line["error"] = json!(error);
     line

@@ -5,10 +5,12 @@
 
 mod commands;
 mod config;
+mod door;
 mod fake_server;
 mod faults;
 mod judge;
 mod library;
 mod program;
+mod serve;
 mod threads;
 mod usage;

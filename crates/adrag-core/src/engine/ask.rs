@@ -140,6 +140,7 @@ impl Engine {
 
     /// Ends the run and keeps its log. The terminal event goes out first: nobody waits for the disk.
     async fn keep_history(&self, run: &RunContext, last: Event) {
+        let _saving = self.saving.read().await;
         run.emit(last);
         let runs: &Runs = &self.runs;
         let (Some(view), Some(events)) = (runs.view(&run.run), runs.events(&run.run)) else {

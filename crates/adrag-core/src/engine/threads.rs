@@ -22,6 +22,7 @@ impl Engine {
     /// # Errors
     /// When the history cannot be read.
     pub async fn list_threads(&self, find: &str) -> Result<Vec<ThreadSummary>, AppError> {
+        self.history_kept().await;
         let find = find.trim();
         let mut listed = self.ports.catalog.threads(find, LISTED).await?;
         for run in self.runs.questions_under_way().into_iter().rev() {
@@ -54,6 +55,7 @@ impl Engine {
     /// # Errors
     /// When there is no such thread, or the history cannot be read.
     pub async fn thread_runs(&self, thread: &ThreadId) -> Result<Vec<RunSummary>, AppError> {
+        self.history_kept().await;
         let mut runs = self.ports.catalog.thread_runs(thread).await?;
         let mut open = self.runs.questions_under_way();
         open.retain(|run| run.thread == *thread && !runs.iter().any(|known| known.run == run.run));
@@ -91,9 +93,9 @@ impl Engine {
             if threads.contains(&run.thread) {
                 self.runs.cancel(&run.run);
                 self.runs.wait(&run.run).await?;
-                self.saved(&run.run).await;
             }
         }
+        self.history_kept().await;
         self.ports.catalog.delete_threads(threads).await?;
         self.runs.forget_threads(threads);
         Ok(())
@@ -169,18 +171,6 @@ impl Engine {
     async fn view_of(&self, run: &RunId) -> Result<Option<RunView>, AppError> {
         let events = self.run_snapshot(run).await?;
         Ok(RunView::replay(&events).ok())
-    }
-
-    /// Waits a little until the log of an ended run stands in the history.
-    async fn saved(&self, run: &RunId) {
-        for _ in 0..200 {
-            match self.ports.catalog.run_events(run).await {
-                Ok(events) if events.is_empty() => {
-                    tokio::time::sleep(std::time::Duration::from_millis(5)).await
-                }
-                _ => return,
-            }
-        }
     }
 }
 

@@ -572,7 +572,7 @@ mod tests {
             ("Is the supply enough?", &POWER),
             ("Who was Ada?", &NOTHING),
         ] {
-            let view = view(ask(question, EngineId::Quotes));
+            let view = view(ask(question, EngineId::Quotes, &"t".into()));
             assert_eq!(view.status, RunStatus::Finished);
             assert_eq!(view.citations.len(), scene.cites.len(), "{question}");
             assert_eq!(view.claims.len(), scene.claims.len(), "{question}");
@@ -582,7 +582,10 @@ mod tests {
 
     #[test]
     fn a_failing_run_fails_and_an_ingestion_reports_every_file() {
-        assert_eq!(view(ask("fail", EngineId::Ollama)).status, RunStatus::Failed);
+        assert_eq!(
+            view(ask("fail", EngineId::Ollama, &"t".into())).status,
+            RunStatus::Failed
+        );
         assert_eq!(view(ingest()).reports.len(), SAMPLES.len());
     }
 }
