@@ -216,6 +216,10 @@ pub enum QuestionKind {
     Conversational,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What a stage found or decided: one variant a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
@@ -247,6 +251,12 @@ pub enum StageDetail {
         graph: u64,
         /// Stores that did not answer.
         down: Vec<Store>,
+        /// What the person wrote to narrow the search.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        filters: Vec<String>,
+        /// Hits that this shut out.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        left_out: u64,
     },
     /// Web hits.
     ExternalTools {

@@ -11,6 +11,7 @@ pub mod cite;
 pub mod compat;
 pub mod engine;
 pub mod entity;
+pub mod filter;
 pub mod fuse;
 pub mod graph;
 mod hostile;

@@ -99,6 +99,8 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
             keyword,
             graph,
             down,
+            filters,
+            left_out,
         } => {
             let mut lines = vec![
                 ("Vectors", count(*vector)),
@@ -113,6 +115,10 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
                         .collect::<Vec<_>>()
                         .join(", "),
                 ));
+            }
+            if !filters.is_empty() {
+                lines.push(("Only", filters.join(" ")));
+                lines.push(("Shut out", count(*left_out)));
             }
             lines
         }

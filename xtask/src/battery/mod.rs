@@ -7,10 +7,13 @@
 mod cancel;
 mod corpus;
 mod corrupt;
+mod crowd;
 mod invariant;
 mod kill;
+mod many;
 mod models;
 mod resume;
+mod space;
 mod twice;
 
 use std::collections::BTreeSet;
@@ -35,6 +38,9 @@ pub struct Options {
     /// How often each
     #[arg(long, default_value_t = 10)]
     rounds: usize,
+    /// Files of the row `many`
+    #[arg(long, default_value_t = 2_000)]
+    documents: usize,
     /// Repeats the moments of an earlier run
     #[arg(long)]
     seed: Option<u64>,
@@ -54,6 +60,12 @@ enum Fault {
     /// kill -9, then the same again: nothing is embedded twice
     #[value(name = "B5")]
     B5,
+    /// A disk that is full, then has room again
+    #[value(name = "B6")]
+    B6,
+    /// A data folder that may not be written
+    #[value(name = "B7")]
+    B7,
     /// Files of the data folder cut, changed or gone
     #[value(name = "B8")]
     B8,
@@ -63,6 +75,12 @@ enum Fault {
     /// Model files missing, cut or changed
     #[value(name = "B11")]
     B11,
+    /// Eight that search, two that add and one that deletes, at once
+    #[value(name = "B16")]
+    B16,
+    /// Thousands of files, some bad, with kills on the way; only when it is named
+    #[value(name = "many")]
+    Many,
 }
 
 /// One row of the battery at work.
@@ -83,7 +101,7 @@ struct Tally {
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let program = app::choose(workspace, options.program.as_deref())?;
     let faults = if options.faults.is_empty() {
-        Fault::value_variants()
+        &Fault::value_variants()[..Fault::value_variants().len() - 1]
     } else {
         &options.faults
     };
@@ -105,9 +123,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Fault::B1 => kill::run(row),
             Fault::B4 => cancel::run(row),
             Fault::B5 => resume::run(row),
+            Fault::B6 => space::full(row),
+            Fault::B7 => space::locked(row),
             Fault::B8 => corrupt::run(row),
             Fault::B9 => twice::run(row),
             Fault::B11 => models::run(row),
+            Fault::B16 => crowd::run(row),
+            Fault::Many => many::run(row, options.documents),
         }?;
         println!(
             "{fault:?}: {} faults injected, {} losses",

@@ -8,3 +8,4 @@ mod local_real;
 mod probes;
 mod requests;
 mod support;
+mod web;

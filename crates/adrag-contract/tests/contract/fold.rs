@@ -50,6 +50,8 @@ fn a_stage_that_goes_on_without_something_stays_degraded() {
                 keyword: 1,
                 graph: 0,
                 down: vec![Store::Graph],
+                filters: Vec::new(),
+                left_out: 0,
             },
         },
     ]))

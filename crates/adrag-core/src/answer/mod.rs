@@ -18,6 +18,7 @@ mod reflect;
 mod rerank;
 mod retrieve;
 mod scorer;
+mod sieve;
 mod support;
 mod types;
 

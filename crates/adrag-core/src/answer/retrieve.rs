@@ -2,14 +2,16 @@
 //! none answers.
 
 use super::Desk;
+use super::sieve::Sieve;
 use super::types::{Candidates, Plan, Question};
 use crate::engine::Ports;
 use crate::entity::entities_of_question;
+use crate::filter::Filters;
 use crate::fuse::RankedList;
 use crate::ports::{EmbedRole, PortError, PortResult, Scope, StoreHit};
 use crate::run::{StageEnd, run_stage};
 use adrag_contract::{
-    ChunkId, ErrorCode, Event, QuestionKind, RetrievalSettings, StageDetail, StageId, Store,
+    AppError, ChunkId, ErrorCode, Event, QuestionKind, RetrievalSettings, StageDetail, StageId, Store,
 };
 use futures::future::join_all;
 use std::collections::HashSet;
@@ -19,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Most hits asked for beyond the limit.
 const MOST_HIDDEN: usize = 2_000;
+/// So many times more hits are asked for when filters may shut some out.
+const WIDER: usize = 8;
 
 /// What is searched for, and where.
 pub struct Search<'a> {
@@ -30,6 +34,8 @@ pub struct Search<'a> {
     pub limit: usize,
     /// Which documents may be seen.
     pub scope: &'a Scope,
+    /// What passages must and must not be.
+    pub filters: &'a Filters,
 }
 
 /// What the stores said.
@@ -37,6 +43,8 @@ pub(super) struct Found {
     pub candidates: Candidates,
     pub counts: Vec<(Store, u64, u64)>,
     pub failures: Vec<(Store, PortError)>,
+    /// Hits that the filters shut out.
+    pub left_out: u64,
 }
 
 pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -> PortResult<Candidates> {
@@ -56,6 +64,7 @@ pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -
             stores: &stores,
             limit: width(settings.retrieval.per_store, plan.kind),
             scope: &question.scope,
+            filters: &question.filters,
         };
         let found = ask_stores(ports, &settings.retrieval, &search, &run.cancel).await?;
         for (store, count, took_ms) in &found.counts {
@@ -79,11 +88,24 @@ pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -
                 .find(|(store, ..)| *store == wanted)
                 .map_or(0, |count| count.1)
         };
+        if found.left_out > 0 && found.counts.iter().all(|(_, count, _)| *count == 0) {
+            run.emit(Event::StageFailed {
+                stage: StageId::Retrieval,
+                error: AppError::new(
+                    ErrorCode::NotFound,
+                    format!("no passage passes {}", question.filters.written.join(" ")),
+                )
+                .with_hint("leave a filter out and ask again"),
+                degraded_to: Some("nothing is left to answer from".to_owned()),
+            });
+        }
         let detail = StageDetail::Retrieval {
             vector: count(Store::Vector),
             keyword: count(Store::Keyword),
             graph: count(Store::Graph),
             down: found.candidates.down.clone(),
+            filters: question.filters.written.clone(),
+            left_out: found.left_out,
         };
         Ok(StageEnd::Done(found.candidates, detail))
     })
@@ -145,10 +167,16 @@ async fn ask_stores(
         candidates: Candidates::default(),
         counts: Vec::new(),
         failures: Vec::new(),
+        left_out: 0,
     };
+    let mut sieve = Sieve::new(ports, search.filters);
     for (store, lists, took_ms) in answers {
         match lists {
-            Ok(lists) => {
+            Ok(mut lists) => {
+                for hits in &mut lists {
+                    found.left_out += sieve.pass(hits).await?;
+                    hits.truncate(search.limit);
+                }
                 let count = lists.iter().map(|hits| hits.len() as u64).sum();
                 found.counts.push((store, count, took_ms));
                 found
@@ -209,19 +237,25 @@ async fn ask_past_hidden(
     hidden: usize,
     cancel: &CancellationToken,
 ) -> PortResult<Vec<Vec<StoreHit>>> {
-    if hidden == 0 {
-        return ask_store(ports, store, search, cancel).await;
-    }
+    // Filters are applied to what was found: so much more is asked for.
+    let limit = if search.filters.shuts_out() {
+        search.limit * WIDER
+    } else {
+        search.limit
+    };
     let wider = Search {
-        limit: search.limit + hidden.min(MOST_HIDDEN),
+        limit: limit + hidden.min(MOST_HIDDEN),
         ..*search
     };
+    if hidden == 0 {
+        return ask_store(ports, store, &wider, cancel).await;
+    }
     let mut lists = ask_store(ports, store, &wider, cancel).await?;
     for hits in &mut lists {
         let ids: Vec<ChunkId> = hits.iter().map(|hit| hit.chunk.clone()).collect();
         let visible: HashSet<ChunkId> = ports.catalog.visible(&ids).await?.into_iter().collect();
         hits.retain(|hit| visible.contains(&hit.chunk));
-        hits.truncate(search.limit);
+        hits.truncate(limit);
     }
     Ok(lists)
 }

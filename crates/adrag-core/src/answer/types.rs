@@ -1,5 +1,6 @@
 //! The types a question moves through.
 
+use crate::filter::Filters;
 use crate::ports::Scope;
 use adrag_contract::{Citation, Claim, Grounding, Passage, QuestionKind, Store, Turn};
 
@@ -12,6 +13,8 @@ pub struct Question {
     pub history: Vec<Turn>,
     /// Which documents may answer it.
     pub scope: Scope,
+    /// What the person wrote to narrow the search.
+    pub filters: Filters,
     /// Whether the web may be searched for it.
     pub may_search_web: bool,
 }

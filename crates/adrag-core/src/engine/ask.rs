@@ -70,8 +70,10 @@ impl Engine {
                 replaces,
             },
         });
+        let (words, filters) = crate::filter::parse(&text);
         let question = Question {
-            text,
+            text: words,
+            filters,
             history,
             scope: Scope::from(request.collection),
             may_search_web: settings.web.enabled && request.web.unwrap_or(true),

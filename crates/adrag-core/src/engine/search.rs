@@ -30,6 +30,8 @@ impl Engine {
         let settings = self.current_settings().retrieval;
         let cancel = CancellationToken::new();
         let top = request.top.min(MAX_TOP);
+        let (question, filters) = crate::filter::parse(question);
+        let question = question.as_str();
         let queries = [question.to_owned()];
         let scope = Scope::from(request.collection);
         let search = Search {
@@ -37,6 +39,7 @@ impl Engine {
             stores: &request.stores,
             limit: (settings.per_store as usize).max(top * 2),
             scope: &scope,
+            filters: &filters,
         };
         let candidates = search_stores(&self.ports, &settings, &search, &cancel).await?;
         let fused = reciprocal_rank_fusion(&candidates.lists, settings.rrf_k);

@@ -6,6 +6,7 @@ mod bench;
 mod compat;
 mod delete;
 mod events;
+mod filters;
 mod ingest;
 mod injection;
 mod interleavings;
