@@ -53,6 +53,12 @@ impl Engine {
     pub async fn doctor(&self) -> DoctorReport {
         let mut problems = self.surroundings.problems.clone();
         let stores = self.counts(&mut problems).await;
+        match self.waiting_for_vectors().await {
+            Ok(waiting) => problems.extend(waiting),
+            // What is down was told of with the counts.
+            Err(error) if problems.contains(&error) => {}
+            Err(error) => problems.push(error),
+        }
         DoctorReport {
             version: self.surroundings.version.clone(),
             data_dir: self.surroundings.data_dir.clone(),

@@ -6,16 +6,18 @@ use crate::engine::Ports;
 use crate::ports::{DocumentKey, NewDocument, PortError, PortResult, SourceFile};
 use crate::project::{flush, forget, remove_marked, undo};
 use crate::run::RunContext;
-use adrag_contract::{CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, Settings};
+use adrag_contract::{
+    CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, RunOutcome, Settings,
+};
 use futures::StreamExt;
 use std::time::Duration;
 
 /// Files whose text is extracted ahead of the one being embedded.
 const PARSE_AHEAD: usize = 2;
 /// Documents written before all stores are flushed and the documents published together.
-const FLUSH_DOCUMENTS: usize = 48;
+pub(super) const FLUSH_DOCUMENTS: usize = 48;
 /// Longest time a written document waits for that.
-const FLUSH_AFTER: Duration = Duration::from_secs(3);
+pub(super) const FLUSH_AFTER: Duration = Duration::from_secs(3);
 
 /// Files to ingest.
 #[derive(Clone, Debug)]
@@ -105,6 +107,23 @@ pub struct Ingested {
     pub reports: Vec<DocumentReport>,
     /// Why it ended early: cancelled, or a store that failed.
     pub error: Option<PortError>,
+}
+
+impl Ingested {
+    /// The terminal event of its run.
+    pub fn into_event(self) -> Event {
+        match self.error {
+            None => Event::RunFinished {
+                outcome: RunOutcome::Ingested {
+                    documents: self.reports,
+                },
+            },
+            Some(error) if error.is_cancelled() => Event::RunCancelled {
+                documents: self.reports,
+            },
+            Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
+        }
+    }
 }
 
 enum Begun {

@@ -3,9 +3,11 @@
 //! The catalogue first, projections after, and a generation is published last. Nothing here knows a vendor; what is
 //! left half done by a sudden end is mended by [`crate::reconcile`].
 
+mod anew;
 mod document;
 mod files;
 
+pub(crate) use anew::{embed_anew, is_embedder_new, note_if_complete, without_vectors};
 pub use files::{IngestRequest, ingest};
 
 use crate::chunk::CHUNKER_VERSION;

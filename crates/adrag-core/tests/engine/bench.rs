@@ -107,6 +107,15 @@ impl Bench {
         bench
     }
 
+    /// A restart with another embedder: its vectors stand in an index of their own.
+    pub async fn change_embedder(&mut self, fingerprint: &str) {
+        self.embedder = Arc::new(FakeEmbedder::of(fingerprint));
+        self.vectors = Arc::new(FakeVectorIndex::new(64));
+        self.ports.embedder = Some(self.embedder.clone());
+        self.ports.vectors = self.vectors.clone();
+        self.restart().await;
+    }
+
     /// The same stores under a new engine, as after a restart.
     pub async fn restart(&mut self) {
         self.engine = Engine::open(self.ports.clone(), Surroundings::default())

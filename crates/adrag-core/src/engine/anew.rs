@@ -1,0 +1,70 @@
+//! Embedding the library anew after a change of the embedder, as runs of their own that can be paused and stopped.
+
+use super::Engine;
+use crate::ingest::{embed_anew, without_vectors};
+use crate::ports::DocumentKey;
+use adrag_contract::{AppError, CollectionName, DocumentId, DocumentInfo, ErrorCode, RunId};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Engine {
+    /// Gives the documents vectors that have none of this embedder: one run a collection, of which the last is returned;
+    /// nothing when there are none, or when it is under way already. Stopped half way it goes on at the next call.
+    ///
+    /// # Errors
+    /// When the catalogue or the vector index cannot be read.
+    pub async fn embed_anew(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
+        if self.embedding_anew.load(Ordering::SeqCst) > 0 {
+            return Ok(None);
+        }
+        let lacking = without_vectors(&self.ports).await?;
+        if lacking.is_empty() {
+            return Ok(None);
+        }
+        let mut known: HashMap<DocumentId, DocumentInfo> = self
+            .ports
+            .catalog
+            .documents(None)
+            .await?
+            .into_iter()
+            .map(|document| (document.id.clone(), document))
+            .collect();
+        let mut by_collection: BTreeMap<CollectionName, Vec<(DocumentKey, DocumentInfo)>> = BTreeMap::new();
+        for held in lacking {
+            if let Some(document) = known.remove(&held.key.document) {
+                by_collection
+                    .entry(document.collection.clone())
+                    .or_default()
+                    .push((held.key, document));
+            }
+        }
+        let mut last = None;
+        for (collection, documents) in by_collection {
+            let context = self.begin_ingestion(documents.len() as u64, collection);
+            last = Some(context.run.clone());
+            self.embedding_anew.fetch_add(1, Ordering::SeqCst);
+            let engine = self.clone();
+            self.carry_out(context, move |context| {
+                Box::pin(async move {
+                    let done = embed_anew(context, &engine.ports, &engine.ingesting, documents).await;
+                    engine.embedding_anew.fetch_sub(1, Ordering::SeqCst);
+                    done.into_event()
+                })
+            });
+        }
+        Ok(last)
+    }
+
+    /// How many documents wait for vectors of this embedder, as a sentence for `doctor`.
+    pub(super) async fn waiting_for_vectors(&self) -> Result<Option<AppError>, AppError> {
+        let documents = without_vectors(&self.ports).await?.len();
+        Ok((documents > 0).then(|| {
+            AppError::new(
+                ErrorCode::ModelMissing,
+                format!("{documents} documents have no vectors of this embedding model yet: they are searched by their words and names"),
+            )
+            .with_hint("they are embedded anew while the window is open, and before the next `adrag ingest`")
+        }))
+    }
+}
