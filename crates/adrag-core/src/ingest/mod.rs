@@ -6,6 +6,7 @@
 mod anew;
 mod document;
 mod files;
+mod reuse;
 
 pub(crate) use anew::{embed_anew, is_embedder_new, note_if_complete, without_vectors};
 pub use files::{IngestRequest, ingest};

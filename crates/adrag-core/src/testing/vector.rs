@@ -121,6 +121,16 @@ impl VectorIndex for FakeVectorIndex {
         Ok(hits)
     }
 
+    async fn vectors(&self, chunks: &[ChunkId]) -> PortResult<Vec<Option<Vec<f32>>>> {
+        self.faults.strike().await?;
+        let points = self.points.lock().unwrap();
+        let held = |chunk: &ChunkId| points.get(&Uuid::parse_str(chunk.as_str()).ok()?);
+        Ok(chunks
+            .iter()
+            .map(|chunk| held(chunk).map(|point| point.vector.clone()))
+            .collect())
+    }
+
     async fn delete(&self, document: &DocumentId, keep: Option<u64>) -> PortResult<()> {
         self.faults.strike().await?;
         self.retain(|point| point.key.document != *document || Some(point.key.generation) == keep);

@@ -177,6 +177,19 @@ impl Bench {
         panic!("it never came about that {what}");
     }
 
+    /// The texts nearest to these words by vector.
+    pub async fn search_vectors(&self, words: &str) -> Vec<String> {
+        let request = adrag_core::engine::SearchRequest {
+            question: words.to_owned(),
+            stores: vec![adrag_contract::Store::Vector],
+            rerank: Some(false),
+            top: 200,
+            collection: None,
+        };
+        let reply = self.engine.search(request).await.unwrap();
+        reply.hits.into_iter().map(|hit| hit.text).collect()
+    }
+
     pub async fn finds(&self, words: &str) -> bool {
         use adrag_contract::Store;
         let mut found = false;

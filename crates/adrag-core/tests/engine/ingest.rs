@@ -69,6 +69,46 @@ async fn a_changed_file_replaces_its_old_text_everywhere() {
 }
 
 #[tokio::test]
+async fn a_changed_file_embeds_only_the_chunks_that_changed() {
+    let bench = Bench::new().await;
+    let text = |marker: &str| -> String {
+        (0..12)
+            .map(|n| {
+                let word = if n == 7 { marker } else { "same" };
+                format!(
+                    "# Part {n}\n\n{}\n\n",
+                    format!("Sentence {n} is {word}. ").repeat(30)
+                )
+            })
+            .collect()
+    };
+    let reports = bench.add(&[("/a.txt", &text("QUOKKA"))]).await;
+    let (chunks, first) = (reports[0].chunks, bench.embedder.embedded());
+    assert!(chunks >= 12, "{chunks}");
+    bench.add(&[("/a.txt", &text("WOMBAT"))]).await;
+    let again = bench.embedder.embedded() - first;
+    assert!(
+        (1..=2).contains(&again),
+        "{again} of {chunks} were embedded again"
+    );
+    assert!(!bench.finds("QUOKKA").await);
+    assert!(bench.finds("WOMBAT").await);
+    assert_eq!(counts(&bench).await, (chunks, chunks, chunks));
+    // The same text again after the stores lost their vectors: all are made.
+    bench.vectors.clear().await.unwrap();
+    let before = bench.embedder.embedded();
+    bench.add(&[("/a.txt", &text("NUMBAT"))]).await;
+    assert_eq!(bench.embedder.embedded() - before, chunks);
+    for n in 0..12 {
+        let found = bench.search_vectors(&format!("Sentence {n} is")).await;
+        assert!(
+            found.iter().any(|hit| hit.contains(&format!("Sentence {n} is"))),
+            "part {n}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_new_version_that_cannot_be_read_leaves_the_old_one_searchable() {
     let bench = Bench::new().await;
     bench.add(&[("/a.txt", "Marker QUOKKA was here.")]).await;
