@@ -2,8 +2,8 @@
 
 use super::Engine;
 use adrag_contract::{
-    AppError, ChunkCount, DoctorReport, EngineStatus, ErrorCode, KeyName, KeyStatus, SaveKeyRequest,
-    Settings, StoreCounts, VectorCount,
+    AppError, ChunkCount, DoctorReport, EngineStatus, ErrorCode, KeyName, KeyStatus, LARGEST_FILE_BYTES,
+    SaveKeyRequest, Settings, StoreCounts, VectorCount,
 };
 use std::sync::PoisonError;
 
@@ -143,6 +143,10 @@ fn check(settings: &Settings) -> Result<(), AppError> {
         (
             settings.chunking.max_tokens < 32 || settings.chunking.max_tokens > 2048,
             "chunks must be 32 to 2048 tokens",
+        ),
+        (
+            !(1_024..=LARGEST_FILE_BYTES).contains(&settings.ingest.max_file_bytes),
+            "the largest file must be 1 KB to 50 MB",
         ),
     ];
     match wrong.iter().find(|(is_wrong, _)| *is_wrong) {

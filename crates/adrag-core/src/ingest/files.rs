@@ -135,7 +135,11 @@ enum Begun {
 /// catalogue failed.
 async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: String) -> PortResult<Begun> {
     run.pass().await?;
-    let looked = ports.parser.inspect(&path).await;
+    let looked = ports
+        .parser
+        .inspect(&path)
+        .await
+        .and_then(|file| within_size(file, target.settings));
     let file = looked.clone().unwrap_or_else(|_| SourceFile {
         name: name_of(&path),
         path: path.clone(),
@@ -182,6 +186,25 @@ async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: Strin
         }
         Err((key, error)) => Ok(Begun::Settled(fail(run, ports, &key, &path, &error).await)),
     }
+}
+
+fn within_size(file: SourceFile, settings: &Settings) -> PortResult<SourceFile> {
+    let most = settings.ingest.max_file_bytes;
+    if file.bytes <= most {
+        return Ok(file);
+    }
+    let (size, most) = (in_megabytes(file.bytes), in_megabytes(most));
+    Err(PortError::rejected(
+        ErrorCode::UnreadableFile,
+        format!("`{}` is too large: {size}, the limit is {most}", file.name),
+    )
+    .with_hint("raise the largest file in Settings, or split it into smaller files"))
+}
+
+fn in_megabytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with two places")]
+    let megabytes = bytes as f64 / 1_048_576.0;
+    format!("{megabytes:.2} MB")
 }
 
 /// Settles a file that could not be ingested: nothing of it stays in any store.

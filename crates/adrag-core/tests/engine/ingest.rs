@@ -240,3 +240,33 @@ async fn two_ingestions_at_once_both_finish() {
     }
     assert_eq!(counts(&bench).await, (10, 10, 10));
 }
+
+#[tokio::test]
+async fn a_file_over_the_limit_of_the_settings_is_refused_with_what_to_do_and_taken_when_it_is_raised() {
+    let bench = Bench::new().await;
+    let mut settings = bench.engine.settings().await;
+    settings.ingest.max_file_bytes = 2_048;
+    bench.engine.save_settings(settings.clone()).await.unwrap();
+    let text = "The marker QUOKKA is here. ".repeat(100);
+    let reports = bench
+        .add(&[("/big.txt", &text), ("/small.txt", "A small text.")])
+        .await;
+    let reason = reports[0].reason.as_deref().unwrap();
+    assert_eq!(reports[0].state, DocumentState::Failed);
+    assert!(
+        reason.contains("too large") && reason.contains("Settings"),
+        "{reason}"
+    );
+    assert_eq!(reports[1].state, DocumentState::Ready);
+    settings.ingest.max_file_bytes = 4_096;
+    bench.engine.save_settings(settings.clone()).await.unwrap();
+    let reports = bench.add(&[("/big.txt", &text)]).await;
+    assert_eq!(reports[0].state, DocumentState::Ready);
+    for senseless in [0, 1_023, 52_428_801] {
+        settings.ingest.max_file_bytes = senseless;
+        assert!(
+            bench.engine.save_settings(settings.clone()).await.is_err(),
+            "{senseless}"
+        );
+    }
+}
