@@ -3,7 +3,7 @@
 //! for them ([`Engine::embed_anew`](crate::Engine::embed_anew)).
 
 use crate::engine::Ports;
-use crate::ingest::{is_embedder_new, note_if_complete};
+use crate::ingest::{is_embedder_new, note_if_complete, note_rules_if_empty};
 use crate::ports::{Chunk, DocumentKey, HeldDocument, PortResult};
 use crate::project::{
     Generation, embed, flush, remove_marked, undo, write_entities, write_vectors, write_words,
@@ -36,6 +36,7 @@ pub(crate) async fn reconcile(ports: &Ports) -> PortResult<Vec<String>> {
         flush(ports).await?;
     }
     note_if_complete(ports).await?;
+    note_rules_if_empty(ports).await?;
     Ok(mended)
 }
 

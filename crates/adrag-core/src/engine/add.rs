@@ -49,8 +49,8 @@ impl Engine {
         Ok(self.start(files, request.collection))
     }
 
-    /// Goes on with what an earlier end left unfinished, then embeds anew what has no vectors of this embedder; nothing when
-    /// there is nothing. One run a collection, of which the last is returned.
+    /// Goes on with what an earlier end left unfinished, reads anew what an earlier version of the readers read, then embeds
+    /// anew what has no vectors of this embedder; nothing when there is nothing. One run a collection, of which the last is returned.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
@@ -61,6 +61,8 @@ impl Engine {
                 .into_iter()
                 .map(|document| (document.collection, document.path)),
         );
+        let reread = self.reread().await?;
+        let left = reread.or(left);
         match self.embed_anew().await {
             Ok(run) => Ok(run.or(left)),
             Err(error) => {

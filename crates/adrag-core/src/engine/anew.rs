@@ -1,12 +1,12 @@
-//! Embedding the library anew after a change of the embedder, as runs of their own that can be paused and stopped.
+//! Embedding the library anew after a change of the embedder, reading it anew after one of the readers, as runs of their own that can be paused and stopped.
 
 use super::Engine;
-use crate::ingest::{embed_anew, without_vectors};
+use crate::ingest::{embed_anew, note_reread, reread, to_reread, without_vectors};
 use crate::ports::DocumentKey;
 use adrag_contract::{AppError, CollectionName, DocumentId, DocumentInfo, ErrorCode, RunId};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Engine {
     /// Gives the documents vectors that have none of this embedder: one run a collection, of which the last is returned;
@@ -49,6 +49,47 @@ impl Engine {
                 Box::pin(async move {
                     let done = embed_anew(context, &engine.ports, &engine.ingesting, documents).await;
                     engine.embedding_anew.fetch_sub(1, Ordering::SeqCst);
+                    done.into_event()
+                })
+            });
+        }
+        Ok(last)
+    }
+
+    /// Reads the documents again that were read by an earlier version of the readers: one run a collection, of which the
+    /// last is returned; nothing when there are none, or when it is under way already.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub async fn reread(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
+        if self.rereading.load(Ordering::SeqCst) > 0 {
+            return Ok(None);
+        }
+        let mut by_collection: BTreeMap<CollectionName, Vec<DocumentInfo>> = BTreeMap::new();
+        for document in to_reread(&self.ports).await? {
+            by_collection
+                .entry(document.collection.clone())
+                .or_default()
+                .push(document);
+        }
+        self.rereading.store(by_collection.len(), Ordering::SeqCst);
+        let complete = Arc::new(AtomicBool::new(true));
+        let mut last = None;
+        for (collection, documents) in by_collection {
+            let context = self.begin_ingestion(documents.len() as u64, collection.clone());
+            last = Some(context.run.clone());
+            let (engine, complete, settings) = (self.clone(), complete.clone(), self.current_settings());
+            self.carry_out(context, move |context| {
+                Box::pin(async move {
+                    let (ports, turn) = (&engine.ports, &engine.ingesting);
+                    let mut done = reread(context, ports, &settings, turn, collection, documents).await;
+                    if done.error.is_some() {
+                        complete.store(false, Ordering::SeqCst);
+                    }
+                    let is_last = engine.rereading.fetch_sub(1, Ordering::SeqCst) == 1;
+                    if is_last && complete.load(Ordering::SeqCst) {
+                        done.error = note_reread(ports).await.err();
+                    }
                     done.into_event()
                 })
             });

@@ -49,6 +49,8 @@ pub struct Engine {
     saving: tokio::sync::RwLock<()>,
     /// Runs under way that embed the library anew.
     embedding_anew: AtomicUsize,
+    /// Runs under way that read the library anew.
+    rereading: AtomicUsize,
     deletions: Deletions,
     watching: Arc<Watching>,
     /// Ends what waits in the background.
@@ -84,6 +86,7 @@ impl Engine {
             ingesting: tokio::sync::Mutex::new(()),
             saving: tokio::sync::RwLock::new(()),
             embedding_anew: AtomicUsize::new(0),
+            rereading: AtomicUsize::new(0),
             deletions: Deletions::default(),
             watching: Arc::new(Watching::default()),
             closing: CancellationToken::new(),

@@ -9,13 +9,16 @@ use crate::ports::{
 };
 use crate::project::{Generation, embed, undo, write_entities, write_vectors, write_words};
 use crate::run::RunContext;
-use adrag_contract::{CollectionName, DocumentState, ErrorCode, Event, Settings};
+use adrag_contract::{CollectionName, DocumentId, DocumentState, ErrorCode, Event, Settings};
+use std::collections::HashMap;
 
 /// Where the documents of a run go, and how they are cut.
 pub(super) struct Target<'a> {
     pub settings: &'a Settings,
     pub fingerprint: &'a str,
     pub collection: &'a CollectionName,
+    /// The documents of the files, where they are documents already.
+    pub known: Option<&'a HashMap<String, DocumentId>>,
 }
 
 /// A document that is cut and kept in the catalogue, not searchable yet.

@@ -10,6 +10,7 @@ use adrag_contract::{
     CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, RunOutcome, Settings,
 };
 use futures::StreamExt;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Files whose text is extracted ahead of the one being embedded.
@@ -36,6 +37,18 @@ pub async fn ingest(
     settings: &Settings,
     request: IngestRequest,
 ) -> Ingested {
+    ingest_of(run, ports, settings, request, None).await
+}
+
+/// The same for files that are documents already, where `known` is given: one whose document was deleted meanwhile is
+/// passed over.
+pub(super) async fn ingest_of(
+    run: &RunContext,
+    ports: &Ports,
+    settings: &Settings,
+    request: IngestRequest,
+    known: Option<&HashMap<String, DocumentId>>,
+) -> Ingested {
     let mut batch = Batch::new(run, ports);
     let mut reports: Vec<Option<DocumentReport>> = vec![None; request.files.len()];
     let fingerprint = fingerprint(ports, &settings.chunking);
@@ -43,6 +56,7 @@ pub async fn ingest(
         settings,
         fingerprint: &fingerprint,
         collection: &request.collection,
+        known,
     };
     let target = &target;
     let mut prepared = futures::stream::iter(request.files.iter().cloned().enumerate())
@@ -56,6 +70,7 @@ pub async fn ingest(
                 reports[at] = Some(report);
                 Ok(())
             }
+            Ok(Begun::Gone) => Ok(()),
             Ok(Begun::Prepared(document)) if ended.is_some() => {
                 batch.withdrawn.push(document.key);
                 Ok(())
@@ -127,6 +142,7 @@ impl Ingested {
 }
 
 enum Begun {
+    Gone,
     Settled(DocumentReport),
     Prepared(Box<Prepared>),
 }
@@ -146,6 +162,11 @@ async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: Strin
         bytes: 0,
         sha256: String::new(),
     });
+    if let Some(document) = target.known.and_then(|known| known.get(&path))
+        && is_deleted(ports, document).await
+    {
+        return Ok(Begun::Gone);
+    }
     let admission = ports
         .catalog
         .admit(

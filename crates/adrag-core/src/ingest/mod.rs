@@ -6,10 +6,12 @@
 mod anew;
 mod document;
 mod files;
+mod reread;
 mod reuse;
 
 pub(crate) use anew::{embed_anew, is_embedder_new, note_if_complete, without_vectors};
 pub use files::{IngestRequest, ingest};
+pub(crate) use reread::{note_reread, note_rules_if_empty, reread, to_reread};
 
 use crate::chunk::CHUNKER_VERSION;
 use crate::engine::Ports;

@@ -155,3 +155,77 @@ async fn vectors_that_were_lost_under_the_same_embedder_are_mended_at_start_as_b
     assert_eq!(bench.vectors.count().await.unwrap(), 3);
     assert_eq!(bench.engine.doctor().await.repaired.len(), 3);
 }
+
+#[tokio::test]
+async fn another_version_of_the_readers_reads_the_library_again_in_the_background() {
+    let mut bench = with_documents(40).await;
+    assert_eq!(
+        bench.engine.resume().await.unwrap(),
+        None,
+        "they were read by this one"
+    );
+    bench.parser.upgrade();
+    bench.parser.rename("/000.txt", "/elsewhere.txt");
+    bench.restart().await;
+    assert_eq!(
+        hits(&bench, Store::Vector).await,
+        40,
+        "the old text serves meanwhile"
+    );
+    let embedded = bench.embedder.embedded();
+    let documents = bench.engine.list_documents(None).await.unwrap();
+    let deleted = documents
+        .iter()
+        .find(|document| document.path == "/039.txt")
+        .unwrap();
+    let run = bench.engine.resume().await.unwrap().expect("a run");
+    assert_eq!(bench.engine.reread().await.unwrap(), None, "it is under way");
+    bench
+        .engine
+        .discard_documents(&[deleted.id.clone()])
+        .await
+        .unwrap();
+    let last = finish(&bench, &run).await;
+    let reports = reports_of(&last);
+    assert_eq!(
+        reports.len(),
+        38,
+        "neither the one that is gone nor the one that was deleted"
+    );
+    assert!(reports.iter().all(|report| report.state == DocumentState::Ready));
+    assert_eq!(
+        bench.embedder.embedded(),
+        embedded,
+        "the text is the same: nothing is embedded"
+    );
+    assert_eq!(bench.engine.list_documents(None).await.unwrap().len(), 39);
+    assert_eq!(hits(&bench, Store::Vector).await, 39);
+    let again = bench
+        .add(&[("/001.txt", "Marker QUOKKA stands in paper 1.")])
+        .await;
+    let reason = again[0].reason.as_deref().unwrap_or_default();
+    assert!(
+        reason.contains("unchanged"),
+        "it has the new fingerprint: {reason}"
+    );
+    bench.restart().await;
+    assert_eq!(bench.engine.resume().await.unwrap(), None, "once is enough");
+}
+
+#[tokio::test]
+async fn reading_again_that_was_stopped_goes_on_at_the_next_start() {
+    let mut bench = with_documents(40).await;
+    bench.engine.resume().await.unwrap();
+    bench.parser.upgrade();
+    bench.restart().await;
+    let run = bench.engine.resume().await.unwrap().expect("a run");
+    assert!(bench.engine.cancel(&run));
+    let last = finish(&bench, &run).await;
+    assert!(matches!(last.event, Event::RunCancelled { .. }), "{last:?}");
+    assert_eq!(hits(&bench, Store::Keyword).await, 40);
+    bench.restart().await;
+    let run = bench.engine.resume().await.unwrap().expect("the rest");
+    let last = finish(&bench, &run).await;
+    assert_eq!(reports_of(&last).len(), 40);
+    assert_eq!(bench.engine.resume().await.unwrap(), None);
+}
