@@ -182,7 +182,7 @@ async fn another_version_of_the_readers_reads_the_library_again_in_the_backgroun
     assert_eq!(bench.engine.reread().await.unwrap(), None, "it is under way");
     bench
         .engine
-        .discard_documents(&[deleted.id.clone()])
+        .discard_documents(std::slice::from_ref(&deleted.id))
         .await
         .unwrap();
     let last = finish(&bench, &run).await;
