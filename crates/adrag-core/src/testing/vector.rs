@@ -4,7 +4,7 @@
 
 mod conformance;
 
-pub use conformance::conformance;
+pub use conformance::{conformance, vectors_are_given_back};
 
 use crate::ports::{
     DocumentKey, HeldDocument, PortError, PortResult, Scope, StoreHit, VectorIndex, VectorPoint,
@@ -266,6 +266,7 @@ mod tests {
     #[tokio::test]
     async fn the_fake_keeps_every_promise() {
         conformance(async || FakeVectorIndex::new(DIM)).await;
+        vectors_are_given_back(&FakeVectorIndex::new(DIM)).await;
     }
 
     #[tokio::test]
