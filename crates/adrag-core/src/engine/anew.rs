@@ -97,15 +97,26 @@ impl Engine {
         Ok(last)
     }
 
-    /// How many documents wait for vectors of this embedder, as a sentence for `doctor`.
-    pub(super) async fn waiting_for_vectors(&self) -> Result<Option<AppError>, AppError> {
-        let documents = without_vectors(&self.ports).await?.len();
-        Ok((documents > 0).then(|| {
-            AppError::new(
-                ErrorCode::ModelMissing,
-                format!("{documents} documents have no vectors of this embedding model yet: they are searched by their words and names"),
-            )
-            .with_hint("they are embedded anew while the window is open, and before the next `adrag ingest`")
-        }))
+    /// How many documents wait to be read or embedded anew, as sentences for `doctor`.
+    pub(super) async fn waiting_anew(&self) -> Result<Vec<AppError>, AppError> {
+        let told = |error: AppError| {
+            error.with_hint("it goes on while the window is open, and before the next `adrag ingest`")
+        };
+        let mut waiting = Vec::new();
+        let unread = to_reread(&self.ports).await?.len();
+        if unread > 0 {
+            let what = format!(
+                "{unread} documents are to be looked at again: an earlier version of the readers read them"
+            );
+            waiting.push(told(AppError::new(ErrorCode::UnreadableFile, what)));
+        }
+        let without = without_vectors(&self.ports).await?.len();
+        if without > 0 {
+            let what = format!(
+                "{without} documents have no vectors of this embedding model yet: they are searched by their words and names"
+            );
+            waiting.push(told(AppError::new(ErrorCode::ModelMissing, what)));
+        }
+        Ok(waiting)
     }
 }

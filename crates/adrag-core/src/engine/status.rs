@@ -53,7 +53,7 @@ impl Engine {
     pub async fn doctor(&self) -> DoctorReport {
         let mut problems = self.surroundings.problems.clone();
         let stores = self.counts(&mut problems).await;
-        match self.waiting_for_vectors().await {
+        match self.waiting_anew().await {
             Ok(waiting) => problems.extend(waiting),
             // What is down was told of with the counts.
             Err(error) if problems.contains(&error) => {}

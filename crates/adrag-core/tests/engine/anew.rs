@@ -180,6 +180,7 @@ async fn another_version_of_the_readers_reads_the_library_again_in_the_backgroun
         .unwrap();
     let run = bench.engine.resume().await.unwrap().expect("a run");
     assert_eq!(bench.engine.reread().await.unwrap(), None, "it is under way");
+    assert!(told(&bench).await[0].starts_with("40 documents are to be looked at again"));
     bench
         .engine
         .discard_documents(std::slice::from_ref(&deleted.id))
@@ -210,6 +211,7 @@ async fn another_version_of_the_readers_reads_the_library_again_in_the_backgroun
     );
     bench.restart().await;
     assert_eq!(bench.engine.resume().await.unwrap(), None, "once is enough");
+    assert_eq!(told(&bench).await, Vec::<String>::new());
 }
 
 #[tokio::test]
