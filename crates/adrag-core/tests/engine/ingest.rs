@@ -3,7 +3,9 @@
 use crate::bench::{Bench, down, shape};
 use adrag_contract::{AddFilesRequest, CollectionName, DocumentState, ErrorCode, Store};
 use adrag_core::engine::{SearchRequest, reports_of};
-use adrag_core::ports::{EntityGraph, KeywordIndex, PortError, VectorIndex};
+use adrag_core::ports::{
+    Block, BlockKind, Catalog, DocumentKey, EntityGraph, KeywordIndex, ParsedDocument, PortError, VectorIndex,
+};
 use std::time::Duration;
 
 async fn counts(bench: &Bench) -> (u64, u64, u64) {
@@ -267,6 +269,68 @@ async fn a_file_over_the_limit_of_the_settings_is_refused_with_what_to_do_and_ta
         assert!(
             bench.engine.save_settings(settings.clone()).await.is_err(),
             "{senseless}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn stored_chunks_know_their_kind_pages_headings_and_neighbours() {
+    let bench = Bench::new().await;
+    let mut document = ParsedDocument {
+        kind: "pdf".to_owned(),
+        pages: Some(3),
+        ..ParsedDocument::default()
+    };
+    let parts = [
+        (BlockKind::Heading(1), 1, "Pumps".to_owned()),
+        (BlockKind::Prose, 1, "The pump runs well at sea. ".repeat(60)),
+        (BlockKind::Heading(2), 2, "Prices".to_owned()),
+        (BlockKind::TableRow, 2, "part: seal price: nine ".repeat(45)),
+        (BlockKind::Heading(2), 3, "Firmware".to_owned()),
+        (BlockKind::Code, 3, "let pressure = read(valve);\n".repeat(60)),
+    ];
+    for (kind, page, text) in parts {
+        let start = document.text.len();
+        document.text.push_str(text.trim_end());
+        let end = document.text.len();
+        document.blocks.push(Block {
+            kind,
+            start,
+            end,
+            page: Some(page),
+        });
+        document.text.push_str("\n\n");
+    }
+    bench.parser.put("/a.pdf", "bytes");
+    bench.parser.put_document("/a.pdf", document);
+    let events = bench.ingest(&["/a.pdf"]).await;
+    let key = DocumentKey {
+        document: reports_of(events.last().unwrap())[0].id.clone().unwrap(),
+        generation: 1,
+    };
+    let chunks = bench.catalog.chunks(&key).await.unwrap();
+    for (at, stored) in chunks.iter().enumerate() {
+        assert_eq!(
+            stored.chunk.ordinal as usize, at,
+            "its neighbours are the numbers beside it"
+        );
+    }
+    for (kind, page, heading) in [
+        (BlockKind::Prose, 1, "Pumps"),
+        (BlockKind::TableRow, 2, "Prices"),
+        (BlockKind::Code, 3, "Firmware"),
+    ] {
+        let of_kind = chunks.iter().find(|stored| {
+            let chunk = &stored.chunk;
+            chunk.kind == kind
+                && chunk.headings.last().is_some_and(|last| last == heading)
+                && chunk
+                    .pages
+                    .is_some_and(|pages| pages.first <= page && page <= pages.last)
+        });
+        assert!(
+            of_kind.is_some(),
+            "{kind:?} on page {page} under {heading}: {chunks:#?}"
         );
     }
 }
