@@ -231,3 +231,33 @@ async fn reading_again_that_was_stopped_goes_on_at_the_next_start() {
     assert_eq!(reports_of(&last).len(), 40);
     assert_eq!(bench.engine.resume().await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_file_added_meanwhile_waits_for_a_few_documents_only() {
+    let mut bench = with_documents(60).await;
+    bench.parser.upgrade();
+    bench.change_embedder("words-2").await;
+    let ended = Arc::new(Mutex::new(Vec::new()));
+    let seen = ended.clone();
+    bench.engine.on_event(move |event| {
+        if matches!(event.event, Event::RunFinished { .. }) {
+            seen.lock().unwrap().push(event.run.clone());
+        }
+    });
+    let last = bench.engine.resume().await.unwrap().expect("two runs");
+    bench.add(&[("/new.txt", "Marker WOMBAT is new.")]).await;
+    assert!(bench.finds("WOMBAT").await);
+    finish(&bench, &last).await;
+    bench
+        .until("all three runs ended", async |_| ended.lock().unwrap().len() == 3)
+        .await;
+    let last_of_all = ended.lock().unwrap()[2].clone();
+    let events = bench.events(&last_of_all).await;
+    assert_eq!(
+        reports_of(events.last().unwrap()).len(),
+        60,
+        "reading the library again ends after the new file is done"
+    );
+    assert_eq!(hits(&bench, Store::Vector).await, 61);
+    assert_eq!(told(&bench).await, Vec::<String>::new());
+}
