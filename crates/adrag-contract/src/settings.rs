@@ -82,6 +82,8 @@ pub struct Settings {
     pub vector_store: VectorStoreSettings,
     /// Searching the web.
     pub web: WebSettings,
+    /// How files are taken in.
+    pub ingest: IngestSettings,
     /// How the window looks.
     pub theme: Theme,
 }
@@ -336,6 +338,25 @@ impl Default for WebSettings {
         }
     }
 }
+
+/// How files are taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IngestSettings {
+    /// Largest file taken in, in bytes; at most [`LARGEST_FILE_BYTES`].
+    pub max_file_bytes: u64,
+}
+
+impl Default for IngestSettings {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: LARGEST_FILE_BYTES,
+        }
+    }
+}
+
+/// No larger file is read, whatever the setting.
+pub const LARGEST_FILE_BYTES: u64 = 52_428_800;
 
 /// How the window looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,9 @@
 //! Start-up: whatever a sudden end left half done is finished or undone, and every projection is made to hold exactly
-//! what the catalogue published.
+//! what the catalogue published. Vectors that only a change of the embedder left out are not made here: start-up would wait
+//! for them ([`Engine::embed_anew`](crate::Engine::embed_anew)).
 
 use crate::engine::Ports;
+use crate::ingest::{is_embedder_new, note_if_complete, note_rules_if_empty};
 use crate::ports::{Chunk, DocumentKey, HeldDocument, PortResult};
 use crate::project::{
     Generation, embed, flush, remove_marked, undo, write_entities, write_vectors, write_words,
@@ -33,6 +35,8 @@ pub(crate) async fn reconcile(ports: &Ports) -> PortResult<Vec<String>> {
     if !mended.is_empty() {
         flush(ports).await?;
     }
+    note_if_complete(ports).await?;
+    note_rules_if_empty(ports).await?;
     Ok(mended)
 }
 
@@ -49,10 +53,11 @@ async fn mend_projections(ports: &Ports, mended: &mut Vec<String>) -> PortResult
         }
     }
     let (vectors, words, graph) = (counts(&vectors), counts(&words), counts(&graph));
+    let mends_vectors = ports.embedder.is_some() && !is_embedder_new(ports).await?;
     for held in published.iter().filter(|held| held.chunks > 0) {
         let lacks = |counts: &HashMap<&DocumentKey, u64>| counts.get(&held.key) != Some(&held.chunks);
         let lacking = Lacking {
-            vectors: ports.embedder.is_some() && lacks(&vectors),
+            vectors: mends_vectors && lacks(&vectors),
             words: lacks(&words),
             graph: lacks(&graph),
         };

@@ -18,14 +18,16 @@ use qdrant_edge::{
     EdgeShard, EdgeVectorParams, EdgeVectorParamsBuilder, FacetRequestBuilder, FacetValue, FieldCondition,
     FieldIndexOperations, Filter, JsonPath, Match, MatchValue, NamedQuery, OperationError,
     PayloadFieldSchema, PayloadSchemaType, PointId, PointInsertOperations, PointOperations, PointStruct,
-    QueryEnum, QueryRequestBuilder, ResourceBudget, ScoringQuery, UpdateOperation, ValueVariants, WalOptions,
-    WithPayloadInterface,
+    QueryEnum, QueryRequestBuilder, ResourceBudget, RetrieveRequestBuilder, ScoringQuery, UpdateOperation,
+    ValueVariants, VectorStructInternal, WalOptions, WithPayloadInterface, WithVector,
 };
 use serde_json::json;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use uuid::Uuid;
 
 /// Points without a graph from which a graph is worth its building.
 const GRAPH_FROM: usize = 20_000;
@@ -174,6 +176,29 @@ impl VectorIndex for EmbeddedVectorIndex {
                 }),
                 PointId::NumId(_) => None,
             })
+            .collect())
+    }
+
+    async fn vectors(&self, chunks: &[ChunkId]) -> PortResult<Vec<Option<Vec<f32>>>> {
+        let ids: Vec<Option<PointId>> = chunks
+            .iter()
+            .map(|chunk| Uuid::parse_str(chunk.as_str()).ok().map(PointId::Uuid))
+            .collect();
+        let request = RetrieveRequestBuilder::new(ids.iter().copied().flatten().collect())
+            .with_payload(WithPayloadInterface::Bool(false))
+            .with_vector(WithVector::Bool(true))
+            .build();
+        let found = self.with(move |shard| shard.engine.retrieve(request)).await?;
+        let held: HashMap<PointId, Vec<f32>> = found
+            .into_iter()
+            .filter_map(|record| match record.vector {
+                Some(VectorStructInternal::Single(vector)) => Some((record.id, vector)),
+                _ => None,
+            })
+            .collect();
+        Ok(ids
+            .into_iter()
+            .map(|id| id.and_then(|id| held.get(&id).cloned()))
             .collect())
     }
 

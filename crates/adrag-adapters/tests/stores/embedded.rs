@@ -4,7 +4,7 @@ use crate::{copy_folder, files_below, set_aside};
 use adrag_adapters::qdrant::EmbeddedVectorIndex;
 use adrag_contract::ErrorCode;
 use adrag_core::ports::{ErrorClass, Scope, VectorIndex};
-use adrag_core::testing::vector::{DIM, conformance, point, unit_vector};
+use adrag_core::testing::vector::{DIM, conformance, point, unit_vector, vectors_are_given_back};
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
@@ -35,6 +35,13 @@ async fn keeps_every_promise_of_the_port() {
         index
     })
     .await;
+}
+
+#[tokio::test]
+async fn gives_vectors_back() {
+    let home = tempfile::tempdir().unwrap();
+    let (index, _) = open(&home.path().join("vectors")).await;
+    vectors_are_given_back(&index).await;
 }
 
 #[tokio::test]

@@ -2,11 +2,9 @@
 
 use super::Engine;
 use crate::ingest::{IngestRequest, ingest};
-use crate::ports::PortError;
 use crate::run::{Budget, Pause, RunContext};
 use adrag_contract::{
-    AddFilesRequest, AppError, CollectionName, DocumentId, ErrorCode, Event, RunId, RunKind, RunOutcome,
-    Settings,
+    AddFilesRequest, AppError, CollectionName, DocumentId, ErrorCode, Event, RunId, RunKind, Settings,
 };
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -51,18 +49,28 @@ impl Engine {
         Ok(self.start(files, request.collection))
     }
 
-    /// Goes on with what an earlier end left unfinished; nothing when there is nothing. One run a collection, of which
-    /// the last is returned.
+    /// Goes on with what an earlier end left unfinished, reads anew what an earlier version of the readers read, then embeds
+    /// anew what has no vectors of this embedder; nothing when there is nothing. One run a collection, of which the last is returned.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
     pub async fn resume(self: &Arc<Self>) -> Result<Option<RunId>, AppError> {
         let unfinished = self.ports.catalog.unfinished().await?;
-        Ok(self.start_by_collection(
+        let left = self.start_by_collection(
             unfinished
                 .into_iter()
                 .map(|document| (document.collection, document.path)),
-        ))
+        );
+        let reread = self.reread().await?;
+        let left = reread.or(left);
+        match self.embed_anew().await {
+            Ok(run) => Ok(run.or(left)),
+            Err(error) => {
+                // The documents serve by their words; `doctor` names what is down.
+                tracing::error!(%error, "documents could not be embedded anew");
+                Ok(left)
+            }
+        }
     }
 
     /// One run a collection, of which the last is returned.
@@ -117,13 +125,25 @@ impl Engine {
             .into_iter()
             .filter(|file| seen.insert(file.clone()))
             .collect();
+        let context = self.begin_ingestion(files.len() as u64, collection.clone());
+        let run = context.run.clone();
+        let (engine, settings) = (self.clone(), self.current_settings());
+        self.carry_out(context, move |context| {
+            Box::pin(async move {
+                let request = IngestRequest { files, collection };
+                engine.run_ingestion(context, &settings, request).await
+            })
+        });
+        run
+    }
+
+    /// A run that changes documents, begun and told of.
+    pub(super) fn begin_ingestion(&self, files: u64, collection: CollectionName) -> RunContext {
         let run = self.ports.clock.new_run_id();
-        let cancel = CancellationToken::new();
-        let pause = Pause::default();
+        let (cancel, pause) = (CancellationToken::new(), Pause::default());
         self.runs.begin(&run, cancel.clone(), Some(pause.clone()));
-        let settings = self.current_settings();
         let context = RunContext::new(
-            run.clone(),
+            run,
             self.ports.clock.clone(),
             self.runs.clone(),
             cancel,
@@ -131,22 +151,25 @@ impl Engine {
         )
         .pausing_with(pause);
         context.emit(Event::RunStarted {
-            kind: RunKind::Ingest {
-                files: files.len() as u64,
-                collection: collection.clone(),
-            },
+            kind: RunKind::Ingest { files, collection },
         });
-        let engine = self.clone();
+        context
+    }
+
+    /// Does the work of such a run in the background; what it returns is the terminal event.
+    pub(super) fn carry_out<W>(&self, context: RunContext, work: W)
+    where
+        W: for<'a> FnOnce(&'a RunContext) -> futures::future::BoxFuture<'a, Event> + Send + 'static,
+    {
         tokio::spawn(async move {
             // The teller first: a run that goes on says so before it ends.
             let last = tokio::select! {
                 biased;
                 never = tell_pauses(&context) => match never {},
-                last = engine.run_ingestion(&context, &settings, IngestRequest { files, collection }) => last,
+                last = work(&context) => last,
             };
             context.emit(last);
         });
-        run
     }
 
     /// Waits for its turn, ingests, and returns the terminal event.
@@ -166,18 +189,7 @@ impl Engine {
                 documents: Vec::new(),
             };
         };
-        let ingested = ingest(context, &self.ports, settings, request).await;
-        match ingested.error {
-            None => Event::RunFinished {
-                outcome: RunOutcome::Ingested {
-                    documents: ingested.reports,
-                },
-            },
-            Some(error) if error.is_cancelled() => Event::RunCancelled {
-                documents: ingested.reports,
-            },
-            Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
-        }
+        ingest(context, &self.ports, settings, request).await.into_event()
     }
 }
 

@@ -3,6 +3,7 @@
 //! It decides nothing about documents or answers itself: that is [`crate::ingest`] and [`crate::answer`].
 
 mod add;
+mod anew;
 mod ask;
 mod check;
 mod deletion;
@@ -25,6 +26,7 @@ use crate::reconcile::reconcile;
 use adrag_contract::{AppError, DocumentReport, Event, RunEvent, RunId, RunOutcome, RunSummary, Settings};
 use deletion::Deletions;
 use runs::Runs;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 use watch::Watching;
@@ -45,6 +47,10 @@ pub struct Engine {
     ingesting: tokio::sync::Mutex<()>,
     /// Held for reading from before the last event of a question until its log is kept: who lists the history waits.
     saving: tokio::sync::RwLock<()>,
+    /// Runs under way that embed the library anew.
+    embedding_anew: AtomicUsize,
+    /// Runs under way that read the library anew.
+    rereading: AtomicUsize,
     deletions: Deletions,
     watching: Arc<Watching>,
     /// Ends what waits in the background.
@@ -79,6 +85,8 @@ impl Engine {
             runs: Arc::new(Runs::default()),
             ingesting: tokio::sync::Mutex::new(()),
             saving: tokio::sync::RwLock::new(()),
+            embedding_anew: AtomicUsize::new(0),
+            rereading: AtomicUsize::new(0),
             deletions: Deletions::default(),
             watching: Arc::new(Watching::default()),
             closing: CancellationToken::new(),

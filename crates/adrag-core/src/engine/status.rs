@@ -2,8 +2,8 @@
 
 use super::Engine;
 use adrag_contract::{
-    AppError, ChunkCount, DoctorReport, EngineStatus, ErrorCode, KeyName, KeyStatus, SaveKeyRequest,
-    Settings, StoreCounts, VectorCount,
+    AppError, ChunkCount, DoctorReport, EngineStatus, ErrorCode, KeyName, KeyStatus, LARGEST_FILE_BYTES,
+    SaveKeyRequest, Settings, StoreCounts, VectorCount,
 };
 use std::sync::PoisonError;
 
@@ -53,6 +53,12 @@ impl Engine {
     pub async fn doctor(&self) -> DoctorReport {
         let mut problems = self.surroundings.problems.clone();
         let stores = self.counts(&mut problems).await;
+        match self.waiting_anew().await {
+            Ok(waiting) => problems.extend(waiting),
+            // What is down was told of with the counts.
+            Err(error) if problems.contains(&error) => {}
+            Err(error) => problems.push(error),
+        }
         DoctorReport {
             version: self.surroundings.version.clone(),
             data_dir: self.surroundings.data_dir.clone(),
@@ -137,6 +143,10 @@ fn check(settings: &Settings) -> Result<(), AppError> {
         (
             settings.chunking.max_tokens < 32 || settings.chunking.max_tokens > 2048,
             "chunks must be 32 to 2048 tokens",
+        ),
+        (
+            !(1_024..=LARGEST_FILE_BYTES).contains(&settings.ingest.max_file_bytes),
+            "the largest file must be 1 KB to 50 MB",
         ),
     ];
     match wrong.iter().find(|(is_wrong, _)| *is_wrong) {

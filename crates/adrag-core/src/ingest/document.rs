@@ -1,18 +1,24 @@
 //! One document on its way in: text, chunks, vectors, projections.
 
 use super::files::state_changed;
+use super::reuse::known_vectors;
 use crate::chunk::chunk;
 use crate::engine::Ports;
-use crate::ports::{Admission, Content, DocumentKey, ParsedDocument, PortError, PortResult, SourceFile};
+use crate::ports::{
+    Admission, Chunk, Content, DocumentKey, Embedder, ParsedDocument, PortError, PortResult, SourceFile,
+};
 use crate::project::{Generation, embed, undo, write_entities, write_vectors, write_words};
 use crate::run::RunContext;
-use adrag_contract::{CollectionName, DocumentState, ErrorCode, Event, Settings};
+use adrag_contract::{CollectionName, DocumentId, DocumentState, ErrorCode, Event, Settings};
+use std::collections::HashMap;
 
 /// Where the documents of a run go, and how they are cut.
 pub(super) struct Target<'a> {
     pub settings: &'a Settings,
     pub fingerprint: &'a str,
     pub collection: &'a CollectionName,
+    /// The documents of the files, where they are documents already.
+    pub known: Option<&'a HashMap<String, DocumentId>>,
 }
 
 /// A document that is cut and kept in the catalogue, not searchable yet.
@@ -143,21 +149,15 @@ async fn build(run: &RunContext, ports: &Ports, document: &Prepared) -> PortResu
     let total = document.content.chunks.len() as u64;
     let vectors = match &ports.embedder {
         Some(embedder) => {
-            embed(
-                embedder.as_ref(),
-                &document.content.chunks,
-                &run.cancel,
-                &run.pause,
-                |done| {
-                    run.emit(Event::DocumentProgressed {
-                        path: document.path.clone(),
-                        done: done as u64,
-                        total,
-                        unit: "chunks".to_owned(),
-                    });
-                },
-            )
-            .await?
+            let progress = |done: usize| {
+                run.emit(Event::DocumentProgressed {
+                    path: document.path.clone(),
+                    done: done as u64,
+                    total,
+                    unit: "chunks".to_owned(),
+                });
+            };
+            vectors_of(run, ports, embedder.as_ref(), document, progress).await?
         }
         None => Vec::new(),
     };
@@ -176,6 +176,38 @@ async fn build(run: &RunContext, ports: &Ports, document: &Prepared) -> PortResu
         write_entities(ports, &generation),
     )?;
     Ok(DocumentState::Ready)
+}
+
+/// A vector a chunk: known ones kept, the others made.
+async fn vectors_of(
+    run: &RunContext,
+    ports: &Ports,
+    embedder: &dyn Embedder,
+    document: &Prepared,
+    progress: impl Fn(usize),
+) -> PortResult<Vec<Vec<f32>>> {
+    let chunks = &document.content.chunks;
+    let known = known_vectors(ports, &document.key, chunks).await;
+    let kept = known.iter().flatten().count();
+    if kept > 0 {
+        progress(kept);
+    }
+    let new: Vec<Chunk> = chunks
+        .iter()
+        .zip(&known)
+        .filter(|(_, known)| known.is_none())
+        .map(|(chunk, _)| chunk.clone())
+        .collect();
+    let made = embed(embedder, &new, &run.cancel, &run.pause, |done| {
+        progress(kept + done)
+    })
+    .await?;
+    // There is one made for each that was not known.
+    let mut made = made.into_iter();
+    Ok(known
+        .into_iter()
+        .filter_map(|known| known.or_else(|| made.next()))
+        .collect())
 }
 
 async fn advance(

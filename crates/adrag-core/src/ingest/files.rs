@@ -6,16 +6,19 @@ use crate::engine::Ports;
 use crate::ports::{DocumentKey, NewDocument, PortError, PortResult, SourceFile};
 use crate::project::{flush, forget, remove_marked, undo};
 use crate::run::RunContext;
-use adrag_contract::{CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, Settings};
+use adrag_contract::{
+    CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event, RunOutcome, Settings,
+};
 use futures::StreamExt;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Files whose text is extracted ahead of the one being embedded.
 const PARSE_AHEAD: usize = 2;
 /// Documents written before all stores are flushed and the documents published together.
-const FLUSH_DOCUMENTS: usize = 48;
+pub(super) const FLUSH_DOCUMENTS: usize = 48;
 /// Longest time a written document waits for that.
-const FLUSH_AFTER: Duration = Duration::from_secs(3);
+pub(super) const FLUSH_AFTER: Duration = Duration::from_secs(3);
 
 /// Files to ingest.
 #[derive(Clone, Debug)]
@@ -34,6 +37,18 @@ pub async fn ingest(
     settings: &Settings,
     request: IngestRequest,
 ) -> Ingested {
+    ingest_of(run, ports, settings, request, None).await
+}
+
+/// The same for files that are documents already, where `known` is given: one whose document was deleted meanwhile is
+/// passed over.
+pub(super) async fn ingest_of(
+    run: &RunContext,
+    ports: &Ports,
+    settings: &Settings,
+    request: IngestRequest,
+    known: Option<&HashMap<String, DocumentId>>,
+) -> Ingested {
     let mut batch = Batch::new(run, ports);
     let mut reports: Vec<Option<DocumentReport>> = vec![None; request.files.len()];
     let fingerprint = fingerprint(ports, &settings.chunking);
@@ -41,6 +56,7 @@ pub async fn ingest(
         settings,
         fingerprint: &fingerprint,
         collection: &request.collection,
+        known,
     };
     let target = &target;
     let mut prepared = futures::stream::iter(request.files.iter().cloned().enumerate())
@@ -54,6 +70,7 @@ pub async fn ingest(
                 reports[at] = Some(report);
                 Ok(())
             }
+            Ok(Begun::Gone) => Ok(()),
             Ok(Begun::Prepared(document)) if ended.is_some() => {
                 batch.withdrawn.push(document.key);
                 Ok(())
@@ -107,7 +124,25 @@ pub struct Ingested {
     pub error: Option<PortError>,
 }
 
+impl Ingested {
+    /// The terminal event of its run.
+    pub fn into_event(self) -> Event {
+        match self.error {
+            None => Event::RunFinished {
+                outcome: RunOutcome::Ingested {
+                    documents: self.reports,
+                },
+            },
+            Some(error) if error.is_cancelled() => Event::RunCancelled {
+                documents: self.reports,
+            },
+            Some(PortError { error, .. }) => Event::RunFailed { error, partial: None },
+        }
+    }
+}
+
 enum Begun {
+    Gone,
     Settled(DocumentReport),
     Prepared(Box<Prepared>),
 }
@@ -116,13 +151,22 @@ enum Begun {
 /// catalogue failed.
 async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: String) -> PortResult<Begun> {
     run.pass().await?;
-    let looked = ports.parser.inspect(&path).await;
+    let looked = ports
+        .parser
+        .inspect(&path)
+        .await
+        .and_then(|file| within_size(file, target.settings));
     let file = looked.clone().unwrap_or_else(|_| SourceFile {
         name: name_of(&path),
         path: path.clone(),
         bytes: 0,
         sha256: String::new(),
     });
+    if let Some(document) = target.known.and_then(|known| known.get(&path))
+        && is_deleted(ports, document).await
+    {
+        return Ok(Begun::Gone);
+    }
     let admission = ports
         .catalog
         .admit(
@@ -163,6 +207,25 @@ async fn begin(run: &RunContext, ports: &Ports, target: &Target<'_>, path: Strin
         }
         Err((key, error)) => Ok(Begun::Settled(fail(run, ports, &key, &path, &error).await)),
     }
+}
+
+fn within_size(file: SourceFile, settings: &Settings) -> PortResult<SourceFile> {
+    let most = settings.ingest.max_file_bytes;
+    if file.bytes <= most {
+        return Ok(file);
+    }
+    let (size, most) = (in_megabytes(file.bytes), in_megabytes(most));
+    Err(PortError::rejected(
+        ErrorCode::UnreadableFile,
+        format!("`{}` is too large: {size}, the limit is {most}", file.name),
+    )
+    .with_hint("raise the largest file in Settings, or split it into smaller files"))
+}
+
+fn in_megabytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with two places")]
+    let megabytes = bytes as f64 / 1_048_576.0;
+    format!("{megabytes:.2} MB")
 }
 
 /// Settles a file that could not be ingested: nothing of it stays in any store.

@@ -3,10 +3,15 @@
 //! The catalogue first, projections after, and a generation is published last. Nothing here knows a vendor; what is
 //! left half done by a sudden end is mended by [`crate::reconcile`].
 
+mod anew;
 mod document;
 mod files;
+mod reread;
+mod reuse;
 
+pub(crate) use anew::{embed_anew, is_embedder_new, note_if_complete, without_vectors};
 pub use files::{IngestRequest, ingest};
+pub(crate) use reread::{note_reread, note_rules_if_empty, reread, to_reread};
 
 use crate::chunk::CHUNKER_VERSION;
 use crate::engine::Ports;

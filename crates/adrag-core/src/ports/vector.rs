@@ -29,6 +29,12 @@ pub trait VectorIndex: Send + Sync {
     /// The nearest points of a scope, best first, at most `limit`; score is the cosine.
     async fn search(&self, vector: Vec<f32>, limit: usize, scope: &Scope) -> PortResult<Vec<StoreHit>>;
 
+    /// The vectors of these chunks, in their order; nothing for one that is not held. An index that cannot give vectors
+    /// back gives none: whoever asks makes them again.
+    async fn vectors(&self, chunks: &[ChunkId]) -> PortResult<Vec<Option<Vec<f32>>>> {
+        Ok(vec![None; chunks.len()])
+    }
+
     /// Removes a document's points, but for the generation to keep.
     async fn delete(&self, document: &DocumentId, keep: Option<u64>) -> PortResult<()>;
 

@@ -1,6 +1,7 @@
 //! A tokenizer of words, an embedder of hashed words, and the suite every embedder passes.
 
 use crate::ports::{EmbedRole, Embedder, EmbedderInfo, PortError, PortResult, Tokenizer};
+use adrag_contract::ErrorCode;
 use async_trait::async_trait;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,19 @@ pub struct FakeEmbedder {
     embedded: AtomicU64,
     fault: Mutex<Option<PortError>>,
     broken: Mutex<Option<PortError>>,
+    spoil: Mutex<Option<(u64, Spoiled)>>,
+    calls: AtomicU64,
+}
+
+/// What a broken embedder does to its reply.
+#[derive(Clone, Copy, Debug)]
+pub enum Spoiled {
+    /// One vector is missing.
+    Fewer,
+    /// The last vector is too short.
+    Shorter,
+    /// There is none.
+    Dies,
 }
 
 impl Default for FakeEmbedder {
@@ -35,11 +49,20 @@ impl Default for FakeEmbedder {
             embedded: AtomicU64::new(0),
             fault: Mutex::new(None),
             broken: Mutex::new(None),
+            spoil: Mutex::new(None),
+            calls: AtomicU64::new(0),
         }
     }
 }
 
 impl FakeEmbedder {
+    /// Another model: its vectors do not mix with those of other fingerprints.
+    pub fn of(fingerprint: &str) -> Self {
+        let mut embedder = Self::default();
+        embedder.info.fingerprint = fingerprint.to_owned();
+        embedder
+    }
+
     /// How many texts were embedded so far.
     pub fn embedded(&self) -> u64 {
         self.embedded.load(Ordering::SeqCst)
@@ -48,6 +71,11 @@ impl FakeEmbedder {
     /// The next call fails.
     pub fn fail_next(&self, error: PortError) {
         *self.fault.lock().unwrap() = Some(error);
+    }
+
+    /// The call after so many others answers something that cannot be used.
+    pub fn spoil_after(&self, calls: u64, how: Spoiled) {
+        *self.spoil.lock().unwrap() = Some((self.calls.load(Ordering::SeqCst) + calls, how));
     }
 
     /// Every call from now on fails.
@@ -78,7 +106,21 @@ impl Embedder for FakeEmbedder {
             return Err(error);
         }
         self.embedded.fetch_add(texts.len() as u64, Ordering::SeqCst);
-        Ok(texts.iter().map(|text| vector(text)).collect())
+        let mut vectors: Vec<Vec<f32>> = texts.iter().map(|text| vector(text)).collect();
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        match self.spoil.lock().unwrap().take_if(|(at, _)| *at == call) {
+            Some((_, Spoiled::Fewer)) => drop(vectors.pop()),
+            Some((_, Spoiled::Shorter)) => vectors
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|last| last.truncate(8)),
+            Some((_, Spoiled::Dies)) => {
+                return Err(PortError::permanent(ErrorCode::Internal, "the embedder died"));
+            }
+            None => {}
+        }
+        Ok(vectors)
     }
 }
 

@@ -21,6 +21,7 @@ pub struct FakeParser {
     disk: AtomicU64,
     changes: AtomicU64,
     inspected: AtomicU64,
+    version: AtomicU64,
 }
 
 #[derive(Clone, Default)]
@@ -92,6 +93,11 @@ impl FakeParser {
     /// All folders are on another disk from now on.
     pub fn change_disk(&self) {
         self.disk.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// It reads otherwise from now on.
+    pub fn upgrade(&self) {
+        self.version.fetch_add(1, Ordering::SeqCst);
     }
 
     /// How many files were inspected so far.
@@ -216,7 +222,7 @@ impl DocumentParser for FakeParser {
     }
 
     fn fingerprint(&self) -> String {
-        "fake-parser 1".to_owned()
+        format!("fake-parser {}", self.version.load(Ordering::SeqCst) + 1)
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod conformance;
 
-pub use conformance::conformance;
+pub use conformance::{conformance, vectors_are_given_back};
 
 use crate::ports::{
     DocumentKey, HeldDocument, PortError, PortResult, Scope, StoreHit, VectorIndex, VectorPoint,
@@ -119,6 +119,16 @@ impl VectorIndex for FakeVectorIndex {
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits.truncate(limit);
         Ok(hits)
+    }
+
+    async fn vectors(&self, chunks: &[ChunkId]) -> PortResult<Vec<Option<Vec<f32>>>> {
+        self.faults.strike().await?;
+        let points = self.points.lock().unwrap();
+        let held = |chunk: &ChunkId| points.get(&Uuid::parse_str(chunk.as_str()).ok()?);
+        Ok(chunks
+            .iter()
+            .map(|chunk| held(chunk).map(|point| point.vector.clone()))
+            .collect())
     }
 
     async fn delete(&self, document: &DocumentId, keep: Option<u64>) -> PortResult<()> {
@@ -256,6 +266,7 @@ mod tests {
     #[tokio::test]
     async fn the_fake_keeps_every_promise() {
         conformance(async || FakeVectorIndex::new(DIM)).await;
+        vectors_are_given_back(&FakeVectorIndex::new(DIM)).await;
     }
 
     #[tokio::test]

@@ -107,6 +107,15 @@ impl Bench {
         bench
     }
 
+    /// A restart with another embedder: its vectors stand in an index of their own.
+    pub async fn change_embedder(&mut self, fingerprint: &str) {
+        self.embedder = Arc::new(FakeEmbedder::of(fingerprint));
+        self.vectors = Arc::new(FakeVectorIndex::new(64));
+        self.ports.embedder = Some(self.embedder.clone());
+        self.ports.vectors = self.vectors.clone();
+        self.restart().await;
+    }
+
     /// The same stores under a new engine, as after a restart.
     pub async fn restart(&mut self) {
         self.engine = Engine::open(self.ports.clone(), Surroundings::default())
@@ -166,6 +175,19 @@ impl Bench {
             tokio::task::yield_now().await;
         }
         panic!("it never came about that {what}");
+    }
+
+    /// The texts nearest to these words by vector.
+    pub async fn search_vectors(&self, words: &str) -> Vec<String> {
+        let request = adrag_core::engine::SearchRequest {
+            question: words.to_owned(),
+            stores: vec![adrag_contract::Store::Vector],
+            rerank: Some(false),
+            top: 200,
+            collection: None,
+        };
+        let reply = self.engine.search(request).await.unwrap();
+        reply.hits.into_iter().map(|hit| hit.text).collect()
     }
 
     pub async fn finds(&self, words: &str) -> bool {

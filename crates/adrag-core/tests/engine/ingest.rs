@@ -3,7 +3,9 @@
 use crate::bench::{Bench, down, shape};
 use adrag_contract::{AddFilesRequest, CollectionName, DocumentState, ErrorCode, Store};
 use adrag_core::engine::{SearchRequest, reports_of};
-use adrag_core::ports::{EntityGraph, KeywordIndex, PortError, VectorIndex};
+use adrag_core::ports::{
+    Block, BlockKind, Catalog, DocumentKey, EntityGraph, KeywordIndex, ParsedDocument, PortError, VectorIndex,
+};
 use std::time::Duration;
 
 async fn counts(bench: &Bench) -> (u64, u64, u64) {
@@ -66,6 +68,46 @@ async fn a_changed_file_replaces_its_old_text_everywhere() {
     assert!(!bench.finds("QUOKKA").await);
     assert!(bench.finds("WOMBAT").await);
     assert_eq!(counts(&bench).await, (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_changed_file_embeds_only_the_chunks_that_changed() {
+    let bench = Bench::new().await;
+    let text = |marker: &str| -> String {
+        (0..12)
+            .map(|n| {
+                let word = if n == 7 { marker } else { "same" };
+                format!(
+                    "# Part {n}\n\n{}\n\n",
+                    format!("Sentence {n} is {word}. ").repeat(30)
+                )
+            })
+            .collect()
+    };
+    let reports = bench.add(&[("/a.txt", &text("QUOKKA"))]).await;
+    let (chunks, first) = (reports[0].chunks, bench.embedder.embedded());
+    assert!(chunks >= 12, "{chunks}");
+    bench.add(&[("/a.txt", &text("WOMBAT"))]).await;
+    let again = bench.embedder.embedded() - first;
+    assert!(
+        (1..=2).contains(&again),
+        "{again} of {chunks} were embedded again"
+    );
+    assert!(!bench.finds("QUOKKA").await);
+    assert!(bench.finds("WOMBAT").await);
+    assert_eq!(counts(&bench).await, (chunks, chunks, chunks));
+    // The same text again after the stores lost their vectors: all are made.
+    bench.vectors.clear().await.unwrap();
+    let before = bench.embedder.embedded();
+    bench.add(&[("/a.txt", &text("NUMBAT"))]).await;
+    assert_eq!(bench.embedder.embedded() - before, chunks);
+    for n in 0..12 {
+        let found = bench.search_vectors(&format!("Sentence {n} is")).await;
+        assert!(
+            found.iter().any(|hit| hit.contains(&format!("Sentence {n} is"))),
+            "part {n}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -199,4 +241,96 @@ async fn two_ingestions_at_once_both_finish() {
         );
     }
     assert_eq!(counts(&bench).await, (10, 10, 10));
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_of_the_settings_is_refused_with_what_to_do_and_taken_when_it_is_raised() {
+    let bench = Bench::new().await;
+    let mut settings = bench.engine.settings().await;
+    settings.ingest.max_file_bytes = 2_048;
+    bench.engine.save_settings(settings.clone()).await.unwrap();
+    let text = "The marker QUOKKA is here. ".repeat(100);
+    let reports = bench
+        .add(&[("/big.txt", &text), ("/small.txt", "A small text.")])
+        .await;
+    let reason = reports[0].reason.as_deref().unwrap();
+    assert_eq!(reports[0].state, DocumentState::Failed);
+    assert!(
+        reason.contains("too large") && reason.contains("Settings"),
+        "{reason}"
+    );
+    assert_eq!(reports[1].state, DocumentState::Ready);
+    settings.ingest.max_file_bytes = 4_096;
+    bench.engine.save_settings(settings.clone()).await.unwrap();
+    let reports = bench.add(&[("/big.txt", &text)]).await;
+    assert_eq!(reports[0].state, DocumentState::Ready);
+    for senseless in [0, 1_023, 52_428_801] {
+        settings.ingest.max_file_bytes = senseless;
+        assert!(
+            bench.engine.save_settings(settings.clone()).await.is_err(),
+            "{senseless}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn stored_chunks_know_their_kind_pages_headings_and_neighbours() {
+    let bench = Bench::new().await;
+    let mut document = ParsedDocument {
+        kind: "pdf".to_owned(),
+        pages: Some(3),
+        ..ParsedDocument::default()
+    };
+    let parts = [
+        (BlockKind::Heading(1), 1, "Pumps".to_owned()),
+        (BlockKind::Prose, 1, "The pump runs well at sea. ".repeat(60)),
+        (BlockKind::Heading(2), 2, "Prices".to_owned()),
+        (BlockKind::TableRow, 2, "part: seal price: nine ".repeat(45)),
+        (BlockKind::Heading(2), 3, "Firmware".to_owned()),
+        (BlockKind::Code, 3, "let pressure = read(valve);\n".repeat(60)),
+    ];
+    for (kind, page, text) in parts {
+        let start = document.text.len();
+        document.text.push_str(text.trim_end());
+        let end = document.text.len();
+        document.blocks.push(Block {
+            kind,
+            start,
+            end,
+            page: Some(page),
+        });
+        document.text.push_str("\n\n");
+    }
+    bench.parser.put("/a.pdf", "bytes");
+    bench.parser.put_document("/a.pdf", document);
+    let events = bench.ingest(&["/a.pdf"]).await;
+    let key = DocumentKey {
+        document: reports_of(events.last().unwrap())[0].id.clone().unwrap(),
+        generation: 1,
+    };
+    let chunks = bench.catalog.chunks(&key).await.unwrap();
+    for (at, stored) in chunks.iter().enumerate() {
+        assert_eq!(
+            stored.chunk.ordinal as usize, at,
+            "its neighbours are the numbers beside it"
+        );
+    }
+    for (kind, page, heading) in [
+        (BlockKind::Prose, 1, "Pumps"),
+        (BlockKind::TableRow, 2, "Prices"),
+        (BlockKind::Code, 3, "Firmware"),
+    ] {
+        let of_kind = chunks.iter().find(|stored| {
+            let chunk = &stored.chunk;
+            chunk.kind == kind
+                && chunk.headings.last().is_some_and(|last| last == heading)
+                && chunk
+                    .pages
+                    .is_some_and(|pages| pages.first <= page && page <= pages.last)
+        });
+        assert!(
+            of_kind.is_some(),
+            "{kind:?} on page {page} under {heading}: {chunks:#?}"
+        );
+    }
 }

@@ -1,11 +1,13 @@
 //! The engine over fakes of every port: runs from their first to their last event.
 #![allow(clippy::unwrap_used)]
 
+mod anew;
 mod ask;
 mod bench;
 mod compat;
 mod delete;
 mod events;
+mod faults;
 mod filters;
 mod ingest;
 mod injection;

@@ -5,6 +5,8 @@ use crate::state::use_app;
 use adrag_contract::{AnswerSettings, ChunkingSettings, JUDGE, RetrievalSettings, Settings};
 use leptos::prelude::*;
 
+const MEGABYTE: f64 = 1_048_576.0;
+
 fn number(read: fn(&Settings) -> f64) -> Signal<f64> {
     let settings = use_app().preferences.settings;
     Signal::derive(move || settings.with(read))
@@ -79,6 +81,8 @@ pub fn Retrieval() -> impl IntoView {
                     default=f64::from(cut.max_tokens) bounds=(32.0, 512.0) change=write(|all, value| all.chunking.max_tokens = value as u32) />
                 <NumberField id="chunk-overlap" label="Overlap" about="Tokens repeated from the chunk before." value=number(|all| f64::from(all.chunking.overlap_tokens))
                     default=f64::from(cut.overlap_tokens) bounds=(0.0, 128.0) change=write(|all, value| all.chunking.overlap_tokens = value as u32) />
+                <NumberField id="largest-file" label="Largest file" about="Megabytes; a larger one is refused." value=number(|all| all.ingest.max_file_bytes as f64 / MEGABYTE)
+                    default=50.0 bounds=(1.0, 50.0) change=write(|all, value| all.ingest.max_file_bytes = (value * MEGABYTE) as u64) />
             </div>
         </section>
     }

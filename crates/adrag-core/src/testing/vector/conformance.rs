@@ -26,6 +26,20 @@ pub async fn conformance<I: VectorIndex>(make: impl AsyncFn() -> I) {
     many_points_stay_apart(&make().await).await;
 }
 
+/// The promise of an index that can give vectors back; one that cannot gives none.
+pub async fn vectors_are_given_back<I: VectorIndex>(index: &I) {
+    let held = points("doc", 1, "a", 5);
+    index.upsert(held[..4].to_vec()).await.unwrap();
+    let asked: Vec<ChunkId> = held.iter().rev().map(|point| point.chunk.clone()).collect();
+    let given = index.vectors(&asked).await.unwrap();
+    assert!(given[0].is_none(), "one that is not held has none");
+    for (vector, point) in given[1..].iter().zip(held[..4].iter().rev()) {
+        let vector = vector.as_ref().expect("one that is held has one");
+        assert!(cosine(vector, &point.vector) > 0.999, "in the order asked");
+    }
+    assert!(index.vectors(&[]).await.unwrap().is_empty());
+}
+
 async fn a_search_gives_the_nearest_first<I: VectorIndex>(index: &I) {
     let query = unit_vector(7, DIM);
     let hits = index.search(query.clone(), 5, &Scope::Everything).await.unwrap();
