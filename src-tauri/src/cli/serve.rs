@@ -34,6 +34,10 @@ pub async fn serve(
         }
         output.note("stop it with Ctrl-C");
     }
+    if let Some(run) = engine.resume().await? {
+        output.note(&format!("what was unfinished goes on (run {run})"));
+    }
+    engine.follow_folders();
     server.run(interrupt.given()).await?;
     Ok(Exit::Done)
 }
