@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod chunk;
 pub mod cite;
+pub mod compat;
 pub mod engine;
 pub mod entity;
 pub mod fuse;

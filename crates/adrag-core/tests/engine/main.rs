@@ -3,6 +3,7 @@
 
 mod ask;
 mod bench;
+mod compat;
 mod delete;
 mod events;
 mod ingest;

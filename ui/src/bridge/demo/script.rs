@@ -199,6 +199,7 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                 StageDetail::Aggregate {
                     before: 60,
                     after: 24,
+                    stores: Default::default(),
                 },
             ),
         ),
@@ -215,6 +216,8 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                     scored: 24,
                     kept: passages,
                     best: Some(0.83),
+                    scores: vec![],
+                    stores: Default::default(),
                 },
             ),
         ),
@@ -227,6 +230,8 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                     tokens_before: 1_412,
                     tokens_after: 1_106,
                     passages,
+                    chars_before: None,
+                    chars_after: None,
                 },
             ),
         ),
@@ -439,6 +444,8 @@ fn citation(n: u32, document: &Sample, begins: &str) -> Citation {
         chunk: format!("{}-{n}", document.id).as_str().into(),
         url: None,
         flagged: None,
+        stores: vec![],
+        rerank_score: None,
     }
 }
 
