@@ -54,6 +54,8 @@ pub enum Command {
     Delete(DeleteArgs),
     /// Say what is there, what is wrong and what to do
     Doctor,
+    /// Answer other programs over HTTP, on this machine
+    Serve(ServeArgs),
     /// Read one file under limits, for the program itself
     #[command(name = "extract-worker", hide = true)]
     ExtractWorker,
@@ -194,6 +196,29 @@ pub struct DeleteArgs {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
+}
+
+/// `adrag serve`.
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// Port; 0 takes any free one [default: 8321, with --compat 5000]
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Address to listen on; any but this machine's own wants --allow-remote
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = filled)]
+    pub host: String,
+    /// Let other machines reach the port
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// File that holds the token; written with a fresh one when it is not there [default: a fresh one, printed]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Serve also the routes and frames of the system adRAG replaces, without a token, for its front end
+    #[arg(long)]
+    pub compat: bool,
+    /// Let web pages of this origin ask (may be given several times)
+    #[arg(long, value_name = "URL", value_parser = filled)]
+    pub allow_origin: Vec<String>,
 }
 
 /// Which documents.

@@ -16,6 +16,7 @@ mod lines;
 mod output;
 mod run;
 mod search;
+mod serve;
 
 use crate::places::Places;
 use crate::session::CLOSING_LIMIT;
@@ -54,16 +55,17 @@ async fn perform(command: &Command, places: &Places, output: &Output) -> Ended {
         opened = adrag_adapters::compose::open(places.options()?) => opened?,
         () = interrupt.given() => return Err(interrupt::stopped().into()),
     };
-    let ended = serve(command, input, &engine, output, &interrupt).await;
+    let ended = execute(command, input, places, &engine, output, &interrupt).await;
     if tokio::time::timeout(CLOSING_LIMIT, engine.close()).await.is_err() {
         tracing::warn!("the engine did not end in time");
     }
     ended
 }
 
-async fn serve(
+async fn execute(
     command: &Command,
     input: Input,
+    places: &Places,
     engine: &Arc<Engine>,
     output: &Output,
     interrupt: &Interrupt,
@@ -77,6 +79,7 @@ async fn serve(
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
         Command::Delete(args) => interrupt.or(documents::delete(args, engine, output)).await,
         Command::Doctor => interrupt.or(doctor::doctor(engine, output)).await,
+        Command::Serve(args) => serve::serve(args, &places.data_dir, engine, output, interrupt).await,
         Command::ExtractWorker => Err(Stop::Usage(
             "`extract-worker` is for the program itself".to_owned(),
         )),
@@ -95,6 +98,7 @@ impl Input {
             Command::Ask(args) => Ok(Self {
                 history: ask::read_history(args.history.as_deref()).map_err(Stop::Usage)?,
             }),
+            Command::Serve(args) => serve::check(args).map(|()| Self::default()),
             Command::Delete(args) => documents::confirm(args, output).map(|()| Self::default()),
             _ => Ok(Self::default()),
         }
@@ -135,7 +139,7 @@ fn failure(command: &Command, error: &AppError) -> Value {
         Command::Search(_) => json!({ "hits": [], "took_ms": 0 }),
         Command::Ask(_) => return ask::last_line(None, Some(error), 0),
         Command::Delete(_) => json!({ "deleted": 0 }),
-        Command::Check(_) | Command::Doctor | Command::ExtractWorker => json!({}),
+        Command::Check(_) | Command::Doctor | Command::Serve(_) | Command::ExtractWorker => json!({}),
     };
     line["error"] = json!(error);
     line
