@@ -10,4 +10,5 @@ mod faults;
 mod judge;
 mod library;
 mod program;
+mod serve;
 mod usage;
