@@ -74,6 +74,10 @@ pub async fn serve(
     if !server.address().ip().is_loopback() {
         output.note("note: other machines reach this port; the token travels unencrypted");
     }
+    if let Some(run) = engine.resume().await? {
+        output.note(&format!("note: what was unfinished goes on (run {run})"));
+    }
+    engine.follow_folders();
     let stop = interrupt.clone();
     server.run(async move { stop.given().await }).await?;
     Ok(Exit::Done)

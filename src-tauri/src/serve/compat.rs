@@ -10,7 +10,7 @@ use adrag_contract::{
     AskRequest, CollectionName, DocumentId, DocumentReport, DocumentState, EngineId, ErrorCode, StoreCounts,
 };
 use axum::Json;
-use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -63,10 +63,7 @@ pub async fn query(State(served): State<Shared>, request: Request) -> Result<Res
 
 /// `POST /api/upload`: one file, read to the end before it answers.
 pub async fn upload(State(served): State<Shared>, request: Request) -> Reply {
-    let form = Multipart::from_request(request, &())
-        .await
-        .map_err(|_| Fault::bad_request("No file provided"))?;
-    let (kept, _) = upload::receive(&served, form, UPLOAD_LIMIT).await?;
+    let (kept, _) = upload::receive(&served, request, UPLOAD_LIMIT).await?;
     let reports = upload::add(&served, kept, CollectionName::default()).await?;
     let report = reports
         .first()

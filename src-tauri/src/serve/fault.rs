@@ -16,7 +16,7 @@ pub struct Fault {
     /// What happened.
     pub message: String,
     /// What to do about it.
-    pub hint: Option<String>,
+    pub hint: String,
 }
 
 impl Fault {
@@ -26,7 +26,7 @@ impl Fault {
             status,
             code: code.to_owned(),
             message: message.into(),
-            hint: Some(hint.to_owned()),
+            hint: hint.to_owned(),
         }
     }
 
@@ -99,8 +99,17 @@ impl From<AppError> for Fault {
                 .unwrap_or("internal")
                 .to_owned(),
             message: error.message,
-            hint: error.hint,
+            hint: error.hint.unwrap_or_else(|| next_step(error.code).to_owned()),
         }
+    }
+}
+
+/// What to do where the engine did not say.
+fn next_step(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::InvalidRequest => "`GET /v1/openapi.json` describes every request",
+        ErrorCode::NotFound => "`GET /v1/documents`, `/v1/collections` and `/v1/runs` list what is there",
+        _ => "`GET /v1/doctor` says what is wrong",
     }
 }
 

@@ -11,7 +11,7 @@ use adrag_contract::{
 };
 use adrag_core::engine::{SearchRequest, reports_of};
 use axum::Json;
-use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -75,10 +75,7 @@ struct Paths {
 /// Adds uploaded files, or files and folders of this machine by their path, and answers when they are read.
 pub async fn add_documents(State(served): State<Shared>, request: Request) -> Reply {
     if is_of(request.headers(), "multipart/form-data") {
-        let form = Multipart::from_request(request, &())
-            .await
-            .map_err(|error| Fault::bad_request(error.body_text()))?;
-        let (kept, collection) = upload::receive(&served, form, upload::LIMIT).await?;
+        let (kept, collection) = upload::receive(&served, request, upload::LIMIT).await?;
         let reports = upload::add(&served, kept, collection.unwrap_or_default()).await?;
         return Ok(added(&reports));
     }

@@ -211,11 +211,7 @@ fn reply(operation: Operation) -> Value {
 
 fn schemas() -> Value {
     let fault = object(
-        &[
-            ("code", text()),
-            ("message", text()),
-            ("hint", json!({ "type": ["string", "null"] })),
-        ],
+        &[("code", text()), ("message", text()), ("hint", text())],
         &["code", "message", "hint"],
     );
     json!({

@@ -1,11 +1,8 @@
 //! Every route, declared once: the router and its description are both made from this list.
 
-use super::{Shared, compat, native, upload};
+use super::{Shared, compat, native};
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, post};
-
-/// What a form may have around its files, bytes.
-const FORM: usize = 1 << 20;
 
 /// What a client may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,9 +176,8 @@ impl Operation {
 
     /// What answers it.
     pub fn handler(self) -> MethodRouter<Shared> {
-        // The handlers count what they read of a form; what announces itself as larger is refused before.
-        let form =
-            || DefaultBodyLimit::max(usize::try_from(upload::LIMIT).unwrap_or(usize::MAX - FORM) + FORM);
+        // They count what they read of a form themselves.
+        let form = DefaultBodyLimit::disable;
         match self {
             Self::Health => get(native::health),
             Self::Describe => get(native::describe),

@@ -29,18 +29,26 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 /// # Errors
 /// When it is too large or no such JSON.
 pub async fn parse<T: DeserializeOwned>(request: Request) -> Result<T, Fault> {
-    let announced = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > JSON_LIMIT as u64) {
-        return Err(Fault::too_large(JSON_LIMIT as u64));
-    }
+    announced_within(request.headers(), JSON_LIMIT as u64)?;
     let bytes = to_bytes(request.into_body(), JSON_LIMIT)
         .await
         .map_err(|_| Fault::too_large(JSON_LIMIT as u64))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| Fault::bad_request(format!("the body cannot be used: {error}")))
+}
+
+/// Refuses a body that says it is larger, before any of it is read.
+///
+/// # Errors
+/// When it does.
+pub fn announced_within(headers: &HeaderMap, limit: u64) -> Result<(), Fault> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    match announced {
+        Some(length) if length > limit => Err(Fault::too_large(limit)),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the body says that it is of this kind.

@@ -5,6 +5,7 @@
 //! another name take the place of the first. What cannot be read is not kept.
 
 use super::fault::Fault;
+use super::read::announced_within;
 use super::{Served, Shared};
 use adrag_contract::{
     AddFilesRequest, AppError, CollectionName, DocumentId, DocumentReport, DocumentState, ErrorCode, Event,
@@ -12,6 +13,7 @@ use adrag_contract::{
 use adrag_core::Engine;
 use adrag_core::engine::reports_of;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -21,6 +23,9 @@ use tokio::io::AsyncWriteExt;
 
 /// Largest upload, bytes, all files of a request together.
 pub const LIMIT: u64 = 256 << 20;
+
+/// What a form may have around its files, bytes.
+const FORM: u64 = 1 << 20;
 
 /// Most bytes of a stored name: file systems take 255.
 const NAME_LIMIT: usize = 120;
@@ -75,9 +80,13 @@ pub async fn prepare(engine: &Engine, data_dir: &Path) -> Result<PathBuf, AppErr
 /// When the form is no form, is too large, holds no file, or the disk is full. Nothing is left then.
 pub async fn receive(
     served: &Served,
-    mut form: Multipart,
+    request: Request,
     limit: u64,
 ) -> Result<(Vec<Received>, Option<CollectionName>), Fault> {
+    announced_within(request.headers(), limit + FORM)?;
+    let mut form = Multipart::from_request(request, &()).await.map_err(|error| {
+        Fault::bad_request(format!("there is no form with a file: {}", error.body_text()))
+    })?;
     let (mut received, mut collection, mut left) = (Vec::new(), None, limit);
     while let Some(field) = form.next_field().await.map_err(broken)? {
         match field.file_name().map(str::to_owned) {

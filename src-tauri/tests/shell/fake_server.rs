@@ -163,6 +163,9 @@ fn serve(mut stream: TcpStream, reply: Reply, asked: &AtomicUsize, over: &Atomic
         Reply::Huge => begin_stream(&mut stream)
             .and_then(|()| deltas(&mut stream))
             .and_then(|()| huge(&mut stream)),
+        Reply::Good if asks_for_json(&body) => begin_stream(&mut stream)
+            .and_then(|()| stream.write_all(delta(&judgement()).as_bytes()))
+            .and_then(|()| stream.write_all(finished().as_bytes())),
         Reply::Good => begin_stream(&mut stream)
             .and_then(|()| deltas(&mut stream))
             .and_then(|()| stream.write_all(finished().as_bytes())),
@@ -244,6 +247,21 @@ fn delta(piece: &str) -> String {
     format!("data: {event}\n\n")
 }
 
+fn asks_for_json(body: &str) -> bool {
+    body.contains("json_schema") || body.contains("json_object")
+}
+
+/// What is both a plan and a criticism.
+fn judgement() -> String {
+    serde_json::json!({
+        "retrieve": true, "use_web": false, "kind": "factual",
+        "standalone_question": "How long is the span of the Vellmar bridge?", "sub_questions": [],
+        "reasoning": "it asks for a length",
+        "grounded": true, "confidence": 0.9, "issues": [], "missing": [], "should_retry": false,
+    })
+    .to_string()
+}
+
 fn finished() -> String {
     let event = serde_json::json!({
         "id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
@@ -287,7 +305,7 @@ fn endless(
     };
     asked.fetch_add(1, Ordering::SeqCst);
     // Questions for JSON (the plan, the criticism) are answered with something else; rules take over then.
-    if !target.contains("chat/completions") || body.contains("json_schema") {
+    if !target.contains("chat/completions") || asks_for_json(&body) {
         let _ = respond(&mut stream, 200, "application/json", whole_answer().as_bytes());
         return;
     }
