@@ -23,6 +23,8 @@ pub trait Desktop: Send + Sync {
     fn pick_files(&self) -> BoxFuture<'_, Result<Vec<PathBuf>, AppError>>;
     /// Lets the person pick a folder; none when they think better of it.
     fn pick_folder(&self) -> BoxFuture<'_, Result<Option<PathBuf>, AppError>>;
+    /// Lets the person choose where a file is written; none when they think better of it.
+    fn pick_target<'a>(&'a self, file_name: &'a str) -> BoxFuture<'a, Result<Option<PathBuf>, AppError>>;
     /// Opens a file in the system's program for it.
     fn open_path(&self, path: &Path) -> Result<(), AppError>;
     /// Shows a file in its folder.
@@ -160,6 +162,30 @@ impl<R: Runtime> Desktop for SystemDesktop<R> {
                 .map_err(|_| unable("pick a folder", "the picker was closed"))?;
             folder
                 .map(|folder| folder.into_path().map_err(|error| unable("pick a folder", error)))
+                .transpose()
+        })
+    }
+
+    fn pick_target<'a>(&'a self, file_name: &'a str) -> BoxFuture<'a, Result<Option<PathBuf>, AppError>> {
+        Box::pin(async move {
+            let app = self
+                .app
+                .get()
+                .ok_or_else(|| unable("choose a file", "the window is not there yet"))?;
+            let (answer, answered) = tokio::sync::oneshot::channel();
+            app.dialog()
+                .file()
+                .set_title("Export the conversation")
+                .set_file_name(file_name)
+                .save_file(move |target| {
+                    // The window may be gone by the time the person has chosen.
+                    let _ = answer.send(target);
+                });
+            let target = answered
+                .await
+                .map_err(|_| unable("choose a file", "the picker was closed"))?;
+            target
+                .map(|target| target.into_path().map_err(|error| unable("choose a file", error)))
                 .transpose()
         })
     }

@@ -3,7 +3,7 @@
 //! [`for_each_command!`] hands the list to a macro of the caller: the shell makes its handlers from it, so a command
 //! without a handler does not compile, and the screen calls through the [`Command`] markers.
 
-use crate::{CollectionName, DeletionId, DocumentId, EngineId, KeyName, RunId, Turn};
+use crate::{CollectionName, DeletionId, DocumentId, EngineId, KeyName, RunId, ThreadId, Turn};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// A command of the window.
@@ -33,6 +33,16 @@ macro_rules! for_each_command {
             run_snapshot: RunSnapshot($crate::RunId) -> Vec<$crate::RunEvent>;
             /// The latest runs, newest first.
             list_runs: ListRuns(()) -> Vec<$crate::RunSummary>;
+            /// The threads whose names, questions or answers hold these words, the latest first; all for none.
+            list_threads: ListThreads(String) -> Vec<$crate::ThreadSummary>;
+            /// The runs of a thread, oldest first.
+            thread_runs: ThreadRuns($crate::ThreadId) -> Vec<$crate::RunSummary>;
+            /// Gives a thread another name.
+            rename_thread: RenameThread($crate::RenameThreadRequest) -> ();
+            /// Forgets threads with all their runs.
+            delete_threads: DeleteThreads(Vec<$crate::ThreadId>) -> ();
+            /// Asks where to and writes a thread there; the path, or none when the person thought better of it.
+            export_thread: ExportThread($crate::ExportThreadRequest) -> Option<String>;
             /// Forgets the runs of the past.
             clear_runs: ClearRuns(()) -> ();
             /// Opens the system's file picker; the chosen files, or none.
@@ -123,6 +133,10 @@ pub struct AskRequest {
     /// Whether the web may be searched for this question; as the settings say when absent. It cannot switch on what the
     /// settings switch off.
     pub web: Option<bool>,
+    /// The thread it is asked in: what was said there goes along instead of `history`. A new thread when absent.
+    pub thread: Option<ThreadId>,
+    /// The run of that thread whose answer is to be given anew.
+    pub replaces: Option<RunId>,
 }
 
 /// Files to ingest.
@@ -171,17 +185,4 @@ impl std::fmt::Debug for SaveKeyRequest {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// A run of the past, as a list shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunSummary {
-    /// The run.
-    pub run: RunId,
-    /// The question.
-    pub question: String,
-    /// When it began, milliseconds since the Unix epoch.
-    pub started_at_ms: i64,
-    /// Whether its terminal event is stored.
-    pub finished: bool,
 }

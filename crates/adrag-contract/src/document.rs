@@ -28,6 +28,11 @@ pub enum DocumentState {
 }
 
 impl DocumentState {
+    /// True when its text can be found.
+    pub fn is_searchable(self) -> bool {
+        matches!(self, Self::Ready)
+    }
+
     /// True when nothing more will happen by itself.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Ready | Self::Empty | Self::Failed)

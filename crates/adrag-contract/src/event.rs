@@ -2,7 +2,7 @@
 
 use crate::{
     Answer, AppError, Citation, Claim, CollectionName, DocumentId, DocumentReport, DocumentState, EngineId,
-    Grounding, RunId, StageId, Store,
+    Grounding, RunId, StageId, Store, ThreadId,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +34,12 @@ pub enum RunKind {
         engine: EngineId,
         /// The collection searched; all of them when absent.
         collection: Option<CollectionName>,
+        /// The thread it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<ThreadId>,
+        /// The run whose answer it gives anew.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<RunId>,
     },
     /// Files are ingested.
     Ingest {

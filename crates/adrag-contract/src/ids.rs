@@ -39,6 +39,8 @@ macro_rules! ids {
 ids! {
     /// One run of the engine: a question answered or a set of files ingested.
     RunId;
+    /// One conversation; its id is that of its first run.
+    ThreadId;
     /// One document of one collection; the same file in two collections is two documents.
     DocumentId;
     /// One chunk of one generation of a document: a UUID derived from both and the chunk's number.

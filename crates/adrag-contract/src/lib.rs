@@ -15,6 +15,7 @@ mod ids;
 mod pace;
 mod settings;
 mod stage;
+mod thread;
 mod view;
 mod watch;
 
@@ -28,5 +29,6 @@ pub use ids::*;
 pub use pace::*;
 pub use settings::*;
 pub use stage::*;
+pub use thread::*;
 pub use view::*;
 pub use watch::*;

@@ -1,6 +1,6 @@
 //! What may be written on the command line. Names and defaults are a contract with scripts.
 
-use adrag_contract::{EngineId, Store};
+use adrag_contract::{EngineId, ExportFormat, Store};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -46,6 +46,10 @@ pub enum Command {
     Search(SearchArgs),
     /// Answer a question, with citations
     Ask(AskArgs),
+    /// List the conversations
+    Threads(ThreadsArgs),
+    /// Write a conversation with its proof
+    Export(ExportArgs),
     /// Check answers against passages, sentence by sentence
     Check(CheckArgs),
     /// List the documents
@@ -163,12 +167,37 @@ pub struct AskArgs {
     /// JSON list of `{role, content}`: the turns before
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
+    /// Conversation it is asked in, as `adrag threads` lists it
+    #[arg(long, value_name = "ID", value_parser = filled, conflicts_with = "history")]
+    pub thread: Option<String>,
     /// Let the web be searched for this question, where the settings switched it on
     #[arg(long, conflicts_with = "no_web")]
     pub web: bool,
     /// Keep the web out of this question
     #[arg(long)]
     pub no_web: bool,
+}
+
+/// `adrag threads`.
+#[derive(Args, Debug)]
+pub struct ThreadsArgs {
+    /// Only those whose names, questions or answers hold this
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub find: String,
+}
+
+/// `adrag export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    /// Id of the conversation, as `adrag threads` lists it
+    #[arg(value_name = "THREAD", value_parser = filled)]
+    pub thread: String,
+    /// Form: markdown, html or json
+    #[arg(long, default_value = "markdown")]
+    pub format: ExportFormat,
+    /// File to write; standard output when absent
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `adrag check`.
@@ -201,7 +230,7 @@ pub struct DeleteArgs {
 /// `adrag serve`.
 #[derive(Args, Debug)]
 pub struct ServeArgs {
-    /// Port; 0 takes any free one [default: 8321, with --compat 5000]
+    /// Port; 0 takes any free one [default: 5151, with --compat 5000]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
     /// Address to listen on; any but this machine's own wants --allow-remote

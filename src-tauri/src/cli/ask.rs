@@ -36,6 +36,8 @@ pub async fn ask(
         model: args.model.clone(),
         base_url: args.base_url.clone(),
         collection: known_collection(engine, args.collection.as_deref()).await?,
+        thread: args.thread.as_deref().map(adrag_contract::ThreadId::new),
+        replaces: None,
         web: (args.web || args.no_web).then_some(args.web),
     };
     let mut events = subscribe(engine);

@@ -17,6 +17,7 @@ mod output;
 mod run;
 mod search;
 mod serve;
+mod threads;
 
 use crate::places::Places;
 use crate::session::CLOSING_LIMIT;
@@ -76,6 +77,8 @@ async fn execute(
         Command::Extract(args) => interrupt.or(extract::extract(args, engine, output)).await,
         Command::Search(args) => interrupt.or(search::search(args, engine, output)).await,
         Command::Check(args) => interrupt.or(check::check(args, engine, output)).await,
+        Command::Threads(args) => interrupt.or(threads::list(args, engine, output)).await,
+        Command::Export(args) => interrupt.or(threads::export(args, engine, output)).await,
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
         Command::Delete(args) => interrupt.or(documents::delete(args, engine, output)).await,
         Command::Doctor => interrupt.or(doctor::doctor(engine, output)).await,
@@ -139,7 +142,12 @@ fn failure(command: &Command, error: &AppError) -> Value {
         Command::Search(_) => json!({ "hits": [], "took_ms": 0 }),
         Command::Ask(_) => return ask::last_line(None, Some(error), 0),
         Command::Delete(_) => json!({ "deleted": 0 }),
-        Command::Check(_) | Command::Doctor | Command::Serve(_) | Command::ExtractWorker => json!({}),
+        Command::Threads(_) => json!({ "threads": [] }),
+        Command::Serve(_)
+        | Command::Export(_)
+        | Command::Check(_)
+        | Command::Doctor
+        | Command::ExtractWorker => json!({}),
     };
     line["error"] = json!(error);
     line

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const SHORTEST: usize = 16;
 
 /// Where it listens unless told otherwise; with `--compat` where the source system does.
-const PORT: u16 = 8_321;
+const PORT: u16 = 5_151;
 const COMPAT_PORT: u16 = 5_000;
 
 /// What makes no sense is said before the data folder is opened.

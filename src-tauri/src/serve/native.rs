@@ -7,7 +7,7 @@ use super::stream::{self, Watched};
 use super::{openapi, upload};
 use adrag_contract::{
     AddFilesRequest, AskRequest, CollectionName, DoctorReport, DocumentId, DocumentReport, EngineId, RunId,
-    SearchReply, Store, Turn,
+    SearchReply, Store, ThreadId, Turn,
 };
 use adrag_core::engine::{SearchRequest, reports_of};
 use axum::Json;
@@ -175,6 +175,8 @@ pub struct Ask {
     model: Option<String>,
     collection: Option<CollectionName>,
     web: Option<bool>,
+    thread: Option<ThreadId>,
+    replaces: Option<RunId>,
     /// Whether the run goes on when the stream is closed.
     #[serde(default)]
     keep: bool,
@@ -190,9 +192,26 @@ pub async fn ask(State(served): State<Shared>, Body(ask): Body<Ask>) -> Result<R
         base_url: None,
         collection: ask.collection,
         web: ask.web,
+        thread: ask.thread,
+        replaces: ask.replaces,
     };
     let run = served.engine.ask(request).await?;
     Ok(stream::native(Watched::start(&served, run, 0, !ask.keep).await?))
+}
+
+/// Words to look for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Find {
+    #[serde(default)]
+    find: String,
+}
+
+/// The threads.
+pub async fn list_threads(State(served): State<Shared>, Asked(words): Asked<Find>) -> Reply {
+    Ok(Json(
+        json!({ "threads": served.engine.list_threads(&words.find).await? }),
+    ))
 }
 
 /// The latest questions.

@@ -81,6 +81,7 @@ fn parameters(operation: Operation, route: &Route) -> Vec<Value> {
             parameters.push(parameter("collection", "query", text()));
             parameters.push(parameter("all", "query", truth()));
         }
+        Operation::ListThreads => parameters.push(parameter("find", "query", text())),
         Operation::RunEvents => parameters.push(parameter("Last-Event-ID", "header", whole())),
         _ => {}
     }
@@ -117,6 +118,8 @@ fn request(operation: Operation, kind: &str) -> Value {
                 ("model", text()),
                 ("collection", text()),
                 ("web", truth()),
+                ("thread", text()),
+                ("replaces", text()),
                 ("keep", truth()),
             ],
             &["question"],
@@ -158,6 +161,7 @@ fn reply(operation: Operation) -> Value {
             "description": "Server-sent events: `id` is the number of the event, `data` a RunEvent as JSON; the last one \
                 is RunFinished, RunFailed or RunCancelled",
         }),
+        Operation::ListThreads => object(&[("threads", list(anything()))], &["threads"]),
         Operation::ListRuns => object(&[("runs", list(anything()))], &["runs"]),
         Operation::CancelRun => object(&[("cancelled", truth())], &["cancelled"]),
         Operation::CompatQuery => json!({

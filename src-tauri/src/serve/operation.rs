@@ -19,6 +19,7 @@ pub enum Operation {
     DeleteDocument,
     Search,
     Ask,
+    ListThreads,
     ListRuns,
     RunEvents,
     CancelRun,
@@ -55,7 +56,7 @@ const EVENTS: &str = "text/event-stream";
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Health,
         Self::Describe,
         Self::Doctor,
@@ -67,6 +68,7 @@ impl Operation {
         Self::DeleteDocument,
         Self::Search,
         Self::Ask,
+        Self::ListThreads,
         Self::ListRuns,
         Self::RunEvents,
         Self::CancelRun,
@@ -136,6 +138,11 @@ impl Operation {
                     "Answers a question as a stream of run events; closing the stream stops the run, unless `keep` is true",
                 )
             },
+            Self::ListThreads => native(
+                "get",
+                "/v1/threads",
+                "The conversations that hold these words, the latest first; all without any",
+            ),
             Self::ListRuns => native("get", "/v1/runs", "The latest questions, newest first"),
             Self::RunEvents => Route {
                 gives: EVENTS,
@@ -190,6 +197,7 @@ impl Operation {
             Self::DeleteDocument => delete(native::delete_document),
             Self::Search => post(native::search),
             Self::Ask => post(native::ask),
+            Self::ListThreads => get(native::list_threads),
             Self::ListRuns => get(native::list_runs),
             Self::RunEvents => get(native::run_events),
             Self::CancelRun => delete(native::cancel_run),

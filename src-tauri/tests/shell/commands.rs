@@ -35,6 +35,9 @@ impl Desktop for FakeDesktop {
     fn pick_folder(&self) -> BoxFuture<'_, Result<Option<PathBuf>, AppError>> {
         Box::pin(async { Ok(Some(PathBuf::from("/docs"))) })
     }
+    fn pick_target<'a>(&'a self, file_name: &'a str) -> BoxFuture<'a, Result<Option<PathBuf>, AppError>> {
+        Box::pin(async move { Ok(Some(std::env::temp_dir().join(file_name))) })
+    }
     fn open_path(&self, path: &Path) -> Result<(), AppError> {
         self.note(format!("path {}", path.display()))
     }

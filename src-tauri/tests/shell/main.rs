@@ -11,4 +11,5 @@ mod judge;
 mod library;
 mod program;
 mod serve;
+mod threads;
 mod usage;

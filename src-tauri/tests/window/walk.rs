@@ -121,10 +121,53 @@ async fn documents_become_a_cited_answer_whose_passage_is_shown() {
     assert!(pane.contains("Vellmar"), "{pane}");
     page.photograph("source").await;
 
+    two_threads(&page).await;
     page.click("nav-settings").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     page.photograph("settings").await;
+    page.click("section-web").await;
+    page.until(
+        "web search is off",
+        "return document.querySelector('#web-enabled')?.checked === false;",
+    )
+    .await;
+    page.photograph("settings-web").await;
     session.quit().await.unwrap();
+}
+
+/// Answers once more, begins a second thread, and comes back to the first with both answers.
+async fn two_threads(page: &Page<'_>) {
+    page.click("regenerate").await;
+    page.until(
+        "there are two answers",
+        "return document.querySelector('[data-testid=\"versions\"]')?.textContent.includes('2 of 2') \
+             && document.querySelector('[data-testid=\"answer\"]')?.dataset.status === 'finished';",
+    )
+    .await;
+    page.photograph("versions").await;
+    page.click("new-question").await;
+    page.write("composer", "How long does the loaf rest?").await;
+    page.click("send").await;
+    page.find("citation-1").await;
+    page.until(
+        "two threads are listed",
+        "return document.querySelectorAll('[data-testid=\"thread\"]').length === 2;",
+    )
+    .await;
+    page.photograph("threads").await;
+    page.write("find-threads", "Vellmar").await;
+    page.until(
+        "one is found",
+        "return document.querySelectorAll('[data-testid=\"thread\"]').length === 1;",
+    )
+    .await;
+    page.click("thread").await;
+    page.until(
+        "the first is shown with both answers",
+        "return document.querySelector('[data-testid=\"versions\"]')?.textContent.includes('2 of 2') \
+             && document.querySelector('[data-testid=\"answer\"]')?.textContent.includes('412');",
+    )
+    .await;
 }
 
 /// Writes down the length of the answer whenever it changes.

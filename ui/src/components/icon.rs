@@ -24,6 +24,8 @@ pub enum Glyph {
     Open,
     Search,
     Trash,
+    Pencil,
+    Save,
     Warning,
     Panel,
     Folder,
@@ -63,6 +65,8 @@ impl Glyph {
             Self::Return => "M9 14l-5-5 5-5M4 9h10a6 6 0 0 1 6 6v4",
             Self::Open => "M13 5h6v6M19 5l-8.5 8.5M17 14v4a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1h4",
             Self::Search => "M11 4.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M16 16l4 4",
+            Self::Pencil => "M4 20h4L19 9l-4-4L4 16zM13.5 6.5l4 4",
+            Self::Save => "M12 4v11M7.5 10.5 12 15l4.5-4.5M5 19h14",
             Self::Trash => {
                 "M4.5 7h15M9.5 7V4.5h5V7M6.5 7l.8 12a1 1 0 0 0 1 1h7.4a1 1 0 0 0 1-1l.8-12M10.5 11v5M13.5 11v5"
             }

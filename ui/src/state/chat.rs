@@ -1,13 +1,15 @@
-//! The conversation: questions, the runs that answer them, and the list of past runs.
+//! The conversation: questions, the runs that answer them, and the list of threads.
 
-use super::composer::{self, Recall};
+use super::composer::Recall;
 use super::notices::Notices;
 use super::preferences::Preferences;
 use super::runs::{Live, Runs};
+use super::threads::{lines, neighbour};
 use crate::bridge;
 use adrag_contract::{
-    AppError, Ask, AskRequest, CancelRun, ClearRuns, CollectionName, ListRuns, RunId, RunKind, RunStatus,
-    RunSummary, RunView,
+    AppError, Ask, AskRequest, CancelRun, ClearRuns, CollectionName, DeleteThreads, EngineId, ExportFormat,
+    ExportThread, ExportThreadRequest, ListThreads, RenameThread, RenameThreadRequest, RunId, RunKind,
+    RunStatus, RunView, ThreadId, ThreadRuns, ThreadSummary,
 };
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -21,6 +23,8 @@ pub struct Exchange {
     pub question: String,
     /// The run, once there is one.
     pub live: ArcRwSignal<Option<(RunId, Live)>>,
+    /// Every run that answered it, oldest first.
+    pub versions: ArcRwSignal<Vec<RunId>>,
     /// Why there is none.
     pub refusal: ArcRwSignal<Option<AppError>>,
 }
@@ -49,11 +53,6 @@ impl Exchange {
     pub fn is_busy(&self) -> bool {
         self.refusal.with(Option::is_none) && self.read(RunView::is_over) != Some(true)
     }
-
-    fn answer(&self) -> Option<String> {
-        self.read(|view| (view.status == RunStatus::Finished).then(|| view.text.clone()))
-            .flatten()
-    }
 }
 
 /// The conversation.
@@ -61,8 +60,12 @@ impl Exchange {
 pub struct Chat {
     /// Questions so far.
     pub exchanges: RwSignal<Vec<Exchange>>,
-    /// Past runs, newest first; nothing before they were loaded.
-    pub past: RwSignal<Option<Vec<RunSummary>>>,
+    /// The thread the questions belong to; none before the first.
+    pub thread: RwSignal<Option<ThreadId>>,
+    /// The threads that hold the words looked for, the latest first; nothing before they were loaded.
+    pub past: RwSignal<Option<Vec<ThreadSummary>>>,
+    /// The words looked for among the threads.
+    pub find: RwSignal<String>,
     /// What is being written.
     pub draft: RwSignal<String>,
     /// The collection searched; all when absent.
@@ -87,7 +90,9 @@ impl Chat {
     pub fn new(runs: Runs, preferences: Preferences, notices: Notices) -> Self {
         Self {
             exchanges: RwSignal::new(Vec::new()),
+            thread: RwSignal::new(None),
             past: RwSignal::new(None),
+            find: RwSignal::new(String::new()),
             draft: RwSignal::new(String::new()),
             scope: RwSignal::new(None),
             web: RwSignal::new(true),
@@ -112,15 +117,9 @@ impl Chat {
             .with(|all| all.iter().find(|exchange| exchange.key == key).cloned())
     }
 
-    /// The exchange that carries a run.
-    pub fn holds(self, run: &RunId) -> bool {
-        self.exchanges.with(|all| {
-            all.iter().any(|exchange| {
-                exchange
-                    .live
-                    .with(|live| live.as_ref().is_some_and(|(id, _)| id == run))
-            })
-        })
+    /// Whether a thread is the one shown.
+    pub fn holds(self, thread: &ThreadId) -> bool {
+        self.thread.with(|shown| shown.as_ref() == Some(thread))
     }
 
     /// Sends what is written.
@@ -134,48 +133,53 @@ impl Chat {
         self.ask(question);
     }
 
-    /// Asks the last question again.
-    pub fn regenerate(self) {
+    /// Asks the last question again, of another engine where one is named. The answer it had is kept beside the new one.
+    pub fn regenerate(self, engine: Option<EngineId>) {
         if untrack(|| self.is_busy()) {
             return;
         }
-        let last = self.exchanges.try_update(Vec::pop).flatten();
-        if let Some(exchange) = last {
-            let question = untrack(|| exchange.asked());
-            self.ask(question);
-        }
+        let Some(exchange) = self.exchanges.with_untracked(|all| all.last().cloned()) else {
+            return;
+        };
+        let question = untrack(|| exchange.asked());
+        exchange.refusal.set(None);
+        let replaces = exchange.versions.with_untracked(|runs| runs.last().cloned());
+        self.start(exchange, question, engine, replaces);
     }
 
     /// Asks a question in this conversation.
     pub fn ask(self, question: String) {
+        let exchange = self.exchange_of(question.clone(), Vec::new());
+        self.exchanges.update(|all| all.push(exchange.clone()));
+        self.start(exchange, question, None, None);
+    }
+
+    fn start(self, exchange: Exchange, question: String, engine: Option<EngineId>, replaces: Option<RunId>) {
+        let usual = self
+            .preferences
+            .settings
+            .with_untracked(|settings| settings.engine);
         let request = AskRequest {
-            question: question.clone(),
-            history: untrack(|| {
-                composer::history(
-                    self.exchanges
-                        .get()
-                        .iter()
-                        .map(|exchange| (exchange.asked(), exchange.answer())),
-                )
-            }),
-            engine: Some(
-                self.preferences
-                    .settings
-                    .with_untracked(|settings| settings.engine),
-            ),
+            question,
+            engine: Some(engine.unwrap_or(usual)),
             collection: self.scope.get_untracked(),
             web: Some(self.web.get_untracked()),
+            thread: self.thread.get_untracked(),
+            replaces,
             ..AskRequest::default()
         };
-        let exchange = self.exchange_of(question, None);
-        self.exchanges.update(|all| all.push(exchange.clone()));
+        exchange.live.set(None);
         spawn_local(async move {
             match bridge::call::<Ask>(&request).await {
                 Ok(run) => {
                     let live = self.runs.live(&run);
+                    exchange.versions.update(|runs| runs.push(run.clone()));
                     exchange.live.set(Some((run.clone(), live.clone())));
+                    if request.thread.is_none() {
+                        self.thread.set(Some(ThreadId::new(run.as_str())));
+                    }
                     self.remember();
-                    self.refresh_runs();
+                    self.refresh_threads();
                     // Events come by themselves; only a run of which nothing was heard is asked for.
                     bridge::sleep(SILENCE_MS).await;
                     if live.with_untracked(|follow| follow.view.status == RunStatus::Waiting) {
@@ -185,6 +189,22 @@ impl Chat {
                 Err(error) => exchange.refusal.set(Some(error)),
             }
         });
+    }
+
+    /// Shows another of the answers a question got.
+    pub fn turn_version(self, exchange: &Exchange, forward: bool) {
+        let shown = exchange
+            .live
+            .with_untracked(|live| live.as_ref().map(|(run, _)| run.clone()));
+        let next = shown.and_then(|shown| {
+            exchange
+                .versions
+                .with_untracked(|runs| neighbour(runs, &shown, forward))
+        });
+        if let Some(run) = next {
+            let live = self.runs.attach(&run);
+            exchange.live.set(Some((run, live)));
+        }
     }
 
     /// Stops the answer on its way.
@@ -203,28 +223,79 @@ impl Chat {
     /// Begins a new conversation.
     pub fn begin_anew(self) {
         self.exchanges.set(Vec::new());
+        self.thread.set(None);
         self.remember();
         bridge::focus("composer");
     }
 
-    /// Shows a run of the past; what is asked next follows it.
-    pub fn open(self, summary: &RunSummary) {
-        let live = self.runs.attach(&summary.run);
-        let exchange = self.exchange_of(summary.question.clone(), Some((summary.run.clone(), live)));
-        self.exchanges.set(vec![exchange]);
-        self.remember();
-    }
-
-    /// Reads the list of past runs.
-    pub fn refresh_runs(self) {
+    /// Shows a thread; what is asked next belongs to it.
+    pub fn open(self, thread: ThreadId) {
         spawn_local(async move {
-            if let Some(runs) = self.notices.report(bridge::call::<ListRuns>(&()).await) {
-                self.past.set(Some(runs));
+            if let Some(runs) = self.notices.report(bridge::call::<ThreadRuns>(&thread).await) {
+                self.show(thread, &runs);
             }
         });
     }
 
-    /// Forgets all past runs.
+    fn show(self, thread: ThreadId, runs: &[adrag_contract::RunSummary]) {
+        let exchanges = lines(runs)
+            .into_iter()
+            .map(|line| self.exchange_of(line.question, line.runs))
+            .collect();
+        self.exchanges.set(exchanges);
+        self.thread.set(Some(thread));
+        self.remember();
+    }
+
+    /// Reads the list of threads.
+    pub fn refresh_threads(self) {
+        let find = self.find.get_untracked();
+        spawn_local(async move {
+            let found = bridge::call::<ListThreads>(&find).await;
+            // The person may have typed on meanwhile: then another reply is on its way.
+            if self.find.with_untracked(|now| *now != find) {
+                return;
+            }
+            if let Some(threads) = self.notices.report(found) {
+                self.past.set(Some(threads));
+            }
+        });
+    }
+
+    /// Gives a thread another name; a blank one goes back to its first question.
+    pub fn rename(self, thread: ThreadId, title: String) {
+        spawn_local(async move {
+            let request = RenameThreadRequest { thread, title };
+            self.notices.report(bridge::call::<RenameThread>(&request).await);
+            self.refresh_threads();
+        });
+    }
+
+    /// Forgets a thread.
+    pub fn delete(self, thread: ThreadId) {
+        spawn_local(async move {
+            let gone = self
+                .notices
+                .report(bridge::call::<DeleteThreads>(&vec![thread.clone()]).await);
+            if gone.is_some() && self.thread.with_untracked(|shown| *shown == Some(thread)) {
+                self.begin_anew();
+            }
+            self.refresh_threads();
+        });
+    }
+
+    /// Writes a thread to a file the person chooses.
+    pub fn export(self, thread: ThreadId, format: ExportFormat) {
+        spawn_local(async move {
+            let request = ExportThreadRequest { thread, format };
+            let written = self.notices.report(bridge::call::<ExportThread>(&request).await);
+            if let Some(Some(path)) = written {
+                self.notices.tell(format!("Written to {path}"));
+            }
+        });
+    }
+
+    /// Forgets all threads.
     pub fn forget_runs(self) {
         spawn_local(async move {
             if self
@@ -233,61 +304,43 @@ impl Chat {
                 .is_some()
             {
                 self.begin_anew();
-                self.refresh_runs();
+                self.refresh_threads();
             }
         });
     }
 
-    /// Takes up the conversation the window was closed or reloaded with.
+    /// Takes up the thread the window was closed or reloaded with.
     pub fn restore(self) {
+        self.refresh_threads();
+        let Some(thread) = bridge::remembered(REMEMBERED).filter(|thread| !thread.is_empty()) else {
+            return;
+        };
+        let thread = ThreadId::new(thread);
         spawn_local(async move {
-            let Some(known) = self.notices.report(bridge::call::<ListRuns>(&()).await) else {
-                return;
-            };
-            let ids: Vec<RunId> = bridge::remembered(REMEMBERED)
-                .and_then(|text| serde_json::from_str(&text).ok())
-                .unwrap_or_default();
-            // Runs that are gone (another data folder, a cleared history) are no conversation.
-            let found: Vec<Exchange> = ids
-                .iter()
-                .filter_map(|id| known.iter().find(|summary| summary.run == *id))
-                .map(|summary| {
-                    self.exchange_of(
-                        summary.question.clone(),
-                        Some((summary.run.clone(), self.runs.attach(&summary.run))),
-                    )
-                })
-                .collect();
-            if self.exchanges.with_untracked(Vec::is_empty) && !found.is_empty() {
-                self.exchanges.set(found);
+            // A thread that is gone (another data folder, a cleared history) is no conversation and no fault.
+            if let Ok(runs) = bridge::call::<ThreadRuns>(&thread).await
+                && self.exchanges.with_untracked(Vec::is_empty)
+            {
+                self.show(thread, &runs);
             }
-            self.past.set(Some(known));
         });
     }
 
-    fn exchange_of(self, question: String, live: Option<(RunId, Live)>) -> Exchange {
+    fn exchange_of(self, question: String, versions: Vec<RunId>) -> Exchange {
         let key = self.next.get_value();
         self.next.set_value(key + 1);
+        let live = versions.last().map(|run| (run.clone(), self.runs.attach(run)));
         Exchange {
             key,
             question,
             live: ArcRwSignal::new(live),
+            versions: ArcRwSignal::new(versions),
             refusal: ArcRwSignal::new(None),
         }
     }
 
     fn remember(self) {
-        let ids: Vec<RunId> = self.exchanges.with_untracked(|all| {
-            all.iter()
-                .filter_map(|exchange| {
-                    exchange
-                        .live
-                        .with_untracked(|live| live.as_ref().map(|(run, _)| run.clone()))
-                })
-                .collect()
-        });
-        if let Ok(text) = serde_json::to_string(&ids) {
-            bridge::remember(REMEMBERED, &text);
-        }
+        let thread = self.thread.get_untracked();
+        bridge::remember(REMEMBERED, thread.as_ref().map_or("", ThreadId::as_str));
     }
 }

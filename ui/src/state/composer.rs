@@ -1,11 +1,4 @@
-//! The composer's memory: what was asked before, walked with the arrow keys, and the turns sent along.
-
-use adrag_contract::{Role, Turn};
-
-/// Most turns sent along with a question.
-pub const MOST_TURNS: usize = 8;
-/// Most characters of one turn sent along.
-const MOST_CHARS: usize = 4_000;
+//! The composer's memory: what was asked before, walked with the arrow keys.
 
 /// Questions asked before, oldest first, and the place in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,26 +44,6 @@ impl Recall {
     }
 }
 
-/// The turns of a conversation as a request carries them: the latest, cut to a bound.
-pub fn history(exchanges: impl IntoIterator<Item = (String, Option<String>)>) -> Vec<Turn> {
-    let mut turns = Vec::new();
-    for (question, answer) in exchanges {
-        // A question that got no answer would read as if the program had stayed silent.
-        if let Some(answer) = answer {
-            turns.push(turn(Role::User, &question));
-            turns.push(turn(Role::Assistant, &answer));
-        }
-    }
-    turns.split_off(turns.len().saturating_sub(MOST_TURNS))
-}
-
-fn turn(role: Role, content: &str) -> Turn {
-    Turn {
-        role,
-        content: content.chars().take(MOST_CHARS).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,19 +61,5 @@ mod tests {
         assert_eq!(recall.later().as_deref(), Some("two"));
         assert_eq!(recall.later().as_deref(), Some("draft"));
         assert_eq!(recall.later(), None);
-    }
-
-    #[test]
-    fn only_answered_questions_are_sent_along_and_the_latest_win() {
-        let turns = history((0..10).map(|n| (format!("q{n}"), (n != 9).then(|| format!("a{n}")))));
-        assert_eq!(turns.len(), MOST_TURNS);
-        assert_eq!(turns[0].content, "q5");
-        assert_eq!(turns.last().map(|turn| turn.content.as_str()), Some("a8"));
-    }
-
-    #[test]
-    fn a_long_turn_is_cut() {
-        let turns = history([("q".to_owned(), Some("ä".repeat(10_000)))]);
-        assert_eq!(turns[1].content.chars().count(), 4_000);
     }
 }

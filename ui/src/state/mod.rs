@@ -17,6 +17,7 @@ pub mod route;
 pub mod runs;
 pub mod shelf;
 pub mod sources;
+pub mod threads;
 pub mod trace;
 pub mod watched;
 
@@ -131,7 +132,7 @@ impl App {
             self.shelf.refresh_soon();
         }
         if ends {
-            self.chat.refresh_runs();
+            self.chat.refresh_threads();
         }
     }
 

@@ -282,6 +282,8 @@ mod tests {
             title: "Lease".to_owned(),
             page: Some(4),
             span: (0, 1),
+            url: None,
+            flagged: None,
             text: " The roof. ".to_owned(),
         };
         assert_eq!(target.quotation(), "\u{201c}The roof.\u{201d} (Lease, p. 4)");

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: numbers about the built program. Nothing here asserts; a bench that cannot run says why.
 
 mod data;
+mod languages;
+mod qa;
 mod quality;
 mod retrieval;
 
@@ -20,7 +22,10 @@ pub struct Options {
     /// How many hits are looked at
     #[arg(long, default_value_t = 5)]
     top: usize,
-    /// Questions of each collection of `quality`
+    /// Engine that answers in `qa`: quotes, openai, ollama or local, as the settings of a fresh library have it
+    #[arg(long, default_value = "quotes")]
+    engine: String,
+    /// Questions of each collection of `quality` and `languages`
     #[arg(long, default_value_t = 60)]
     queries: usize,
     /// Parts of `quality` to measure: rank, support, abstain [default: all]
@@ -40,6 +45,10 @@ enum Subject {
     Retrieval,
     /// What the judge is worth: reranking, checking, abstaining (the tables of docs/QUALITY.md)
     Quality,
+    /// Whole answers to the questions of the test documents
+    Qa,
+    /// Keyword search in thirteen languages
+    Languages,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -50,6 +59,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let program = app::choose(workspace, options.program.as_deref())?;
     match options.subject {
         Subject::Retrieval => retrieval::run(&program, &data, options.top, options.json),
+        Subject::Qa => qa::run(&program, &data, &options.engine, options.json),
+        Subject::Languages => {
+            let kept = workspace.target.join("bench-languages");
+            languages::run(&program, &data, &kept, options.queries)
+        }
         Subject::Quality => {
             let bench = quality::Bench {
                 program: &program,

@@ -12,11 +12,12 @@ mod reading;
 mod records;
 mod schema;
 mod text;
+mod threads;
 mod watch;
 
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
-    ErrorCode, RunEvent, RunId, RunSummary, Settings,
+    ErrorCode, RunEvent, RunId, RunSummary, Settings, ThreadId, ThreadSummary,
 };
 use adrag_core::ports::{
     Admission, Catalog, Content, DocumentKey, HeldDocument, NewDocument, PortError, PortResult, StoredChunk,
@@ -258,7 +259,28 @@ impl Catalog for SqliteCatalog {
     }
 
     async fn runs(&self, limit: usize) -> PortResult<Vec<RunSummary>> {
-        self.read(move |tx| records::runs(tx, limit)).await
+        self.read(move |tx| threads::runs(tx, limit)).await
+    }
+
+    async fn threads(&self, find: &str, limit: usize) -> PortResult<Vec<ThreadSummary>> {
+        let find = find.to_owned();
+        self.read(move |tx| threads::threads(tx, &find, limit)).await
+    }
+
+    async fn thread_runs(&self, thread: &ThreadId) -> PortResult<Vec<RunSummary>> {
+        let thread = thread.clone();
+        self.read(move |tx| threads::thread_runs(tx, &thread)).await
+    }
+
+    async fn rename_thread(&self, thread: &ThreadId, title: &str) -> PortResult<()> {
+        let (thread, title) = (thread.clone(), title.to_owned());
+        self.write(move |tx| threads::rename_thread(tx, &thread, &title))
+            .await
+    }
+
+    async fn delete_threads(&self, threads: &[ThreadId]) -> PortResult<()> {
+        let gone = threads.to_vec();
+        self.write(move |tx| threads::delete_threads(tx, &gone)).await
     }
 
     async fn clear_runs(&self) -> PortResult<()> {

@@ -1,7 +1,8 @@
 //! Notes, settings and the history of runs.
 
 use super::error::Failure;
-use adrag_contract::{ErrorCode, RunEvent, RunId, RunSummary, Settings};
+use super::threads::folded;
+use adrag_contract::{ErrorCode, Event, RunEvent, RunId, RunSummary, Settings};
 use adrag_core::ports::PortError;
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -52,18 +53,36 @@ pub(super) fn save_run(
     events: &[RunEvent],
 ) -> Result<(), Failure> {
     tx.execute(
-        "INSERT INTO runs (id, question, started_at_ms, finished, events) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO runs (id, question, started_at_ms, finished, events, thread, replaces, folded)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (id) DO UPDATE SET question = excluded.question, started_at_ms = excluded.started_at_ms,
-             finished = excluded.finished, events = excluded.events",
+             finished = excluded.finished, events = excluded.events, thread = excluded.thread,
+             replaces = excluded.replaces, folded = excluded.folded",
         params![
             summary.run.as_str(),
             summary.question,
             summary.started_at_ms,
             summary.finished,
-            serde_json::to_string(events)?
+            serde_json::to_string(events)?,
+            summary.thread.as_str(),
+            summary.replaces.as_ref().map(RunId::as_str),
+            folded(&format!("{}\n{}", summary.question, answer_of(events))),
         ],
     )?;
     Ok(())
+}
+
+/// The words of an answer, as far as they came.
+fn answer_of(events: &[RunEvent]) -> String {
+    let mut answer = String::new();
+    for event in events {
+        match &event.event {
+            Event::AnswerDelta { text } => answer.push_str(text),
+            Event::Retried { .. } => answer.clear(),
+            _ => {}
+        }
+    }
+    answer
 }
 
 pub(super) fn run_events(tx: &Transaction<'_>, run: &RunId) -> Result<Vec<RunEvent>, Failure> {
@@ -78,23 +97,7 @@ pub(super) fn run_events(tx: &Transaction<'_>, run: &RunId) -> Result<Vec<RunEve
     }
 }
 
-pub(super) fn runs(tx: &Transaction<'_>, limit: usize) -> Result<Vec<RunSummary>, Failure> {
-    let mut statement = tx.prepare_cached(
-        "SELECT id, question, started_at_ms, finished FROM runs
-         ORDER BY started_at_ms DESC, number DESC LIMIT ?1",
-    )?;
-    let rows = statement.query_map([super::int(limit as u64)], |row| {
-        Ok(RunSummary {
-            run: RunId::new(row.get::<_, String>(0)?),
-            question: row.get(1)?,
-            started_at_ms: row.get(2)?,
-            finished: row.get(3)?,
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 pub(super) fn clear_runs(tx: &Transaction<'_>) -> Result<(), Failure> {
-    tx.execute("DELETE FROM runs", [])?;
+    tx.execute_batch("DELETE FROM runs; DELETE FROM thread_titles;")?;
     Ok(())
 }

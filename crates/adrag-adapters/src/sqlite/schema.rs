@@ -14,7 +14,7 @@ use std::time::Duration;
 const APPLICATION: i32 = 0x6164_5247;
 
 /// Step `i` leads from version `i` to version `i + 1`.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3];
 
 // Text is kept in segments cut on character boundaries, so that a passage of a long document costs its own length.
 // A chunk is a span of that text. `published` and `pending` name rows of `generations`.
@@ -110,6 +110,20 @@ CREATE TABLE watched_files (
     document    TEXT,
     PRIMARY KEY (folder, path)
 ) WITHOUT ROWID;
+";
+
+// Questions that followed one another are a thread; those of before are one each.
+const VERSION_3: &str = "
+ALTER TABLE runs ADD COLUMN thread TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN replaces TEXT;
+ALTER TABLE runs ADD COLUMN folded TEXT NOT NULL DEFAULT '';
+UPDATE runs SET thread = id, folded = lower(question);
+CREATE INDEX runs_by_thread ON runs (thread, started_at_ms);
+CREATE TABLE thread_titles (
+    thread TEXT PRIMARY KEY,
+    title  TEXT NOT NULL,
+    folded TEXT NOT NULL
+);
 ";
 
 /// Opens the file, makes it when it is absent, and brings it to the version of `migrations`.
@@ -297,7 +311,28 @@ mod tests {
         let version: i64 = reader
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .unwrap();
-        assert_eq!(version, 2);
+        assert_eq!(version, 3);
+    }
+
+    #[test]
+    fn a_question_of_before_there_were_threads_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.sqlite");
+        let (writer, reader) = open(&file, &[VERSION_1, VERSION_2]).unwrap();
+        writer
+            .execute(
+                "INSERT INTO runs (id, question, started_at_ms, finished, events) VALUES ('r1', 'Which Seal?', 5, 1, '[]')",
+                [],
+            )
+            .unwrap();
+        drop((reader, writer));
+        let (_writer, reader) = open(&file, MIGRATIONS).unwrap();
+        let found: (String, String) = reader
+            .query_row("SELECT thread, folded FROM runs", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        assert_eq!(found, ("r1".to_owned(), "which seal?".to_owned()));
     }
 
     #[test]
@@ -315,7 +350,7 @@ mod tests {
     fn a_newer_version_is_refused_politely() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.sqlite");
-        drop(open(&file, &[VERSION_1, VERSION_2, NEXT]).unwrap());
+        drop(open(&file, &[VERSION_1, VERSION_2, VERSION_3, NEXT]).unwrap());
         let error = open(&file, MIGRATIONS).unwrap_err();
         assert_eq!(error.error.code, ErrorCode::StoreFailed);
         assert!(error.error.message.contains("newer adRAG"), "{error}");

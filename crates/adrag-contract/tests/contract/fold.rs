@@ -9,6 +9,8 @@ fn ask() -> Event {
             question: "Q?".to_owned(),
             engine: EngineId::Quotes,
             collection: None,
+            thread: None,
+            replaces: None,
         },
     }
 }

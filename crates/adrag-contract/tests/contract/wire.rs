@@ -56,6 +56,8 @@ fn every_event_of_answering() {
                 question: "Q?".to_owned(),
                 engine: EngineId::Openai,
                 collection: None,
+                thread: Some("t".into()),
+                replaces: Some("r".into()),
             },
         },
         Event::StageStarted { stage },

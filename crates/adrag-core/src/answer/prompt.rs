@@ -1,7 +1,7 @@
 //! Prompts: files with named places, filled with data that was made harmless.
 
-use super::types::Context;
-use adrag_contract::{Role, RunId, Turn};
+use super::types::{Context, Plan};
+use adrag_contract::{QuestionKind, Role, RunId, Turn};
 
 const PLANNER: &str = include_str!("../prompts/planner.md");
 const ANSWER: &str = include_str!("../prompts/answer.md");
@@ -46,7 +46,13 @@ pub(super) fn direct(history: &[Turn], question: &str) -> String {
     )
 }
 
-pub(super) fn answer(run: &RunId, question: &str, context: &Context, critique: &[String]) -> String {
+pub(super) fn answer(run: &RunId, plan: &Plan, context: &Context) -> String {
+    let Plan {
+        question,
+        critique,
+        kind,
+        ..
+    } = plan;
     let marker = marker(run);
     let critique = if critique.is_empty() {
         String::new()
@@ -60,6 +66,7 @@ pub(super) fn answer(run: &RunId, question: &str, context: &Context, critique: &
         ANSWER,
         &[
             ("abstention", ABSTENTION),
+            ("form", form(*kind)),
             ("critique", &critique),
             ("evidence", &evidence(context, &marker)),
             ("question", &harmless(question)),
@@ -79,6 +86,16 @@ pub(super) fn critic(run: &RunId, question: &str, context: &Context, answer: &st
             ("marker", &marker),
         ],
     )
+}
+
+/// How an answer to such a question is built.
+fn form(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Analytical => {
+            "Weigh what the passages say: point by point, in a few short paragraphs or a list, the conclusion first."
+        }
+        QuestionKind::Factual | QuestionKind::Conversational => "Be brief: a fact in one sentence.",
+    }
 }
 
 /// Replaces each `{{name}}` of the template once; values are never looked at for names again.
@@ -166,13 +183,21 @@ mod tests {
 
     #[test]
     fn the_rendered_answer_prompt() {
-        let prompt = answer(
-            &RunId::new("r-1"),
-            "Which seal?",
-            &Context::default(),
-            &["no number".to_owned()],
-        );
-        insta::assert_snapshot!(prompt);
+        let mut plan = Plan {
+            retrieve: true,
+            use_web: false,
+            kind: QuestionKind::Factual,
+            question: "Which seal?".to_owned(),
+            queries: Vec::new(),
+            temperature: 0.0,
+            critique: vec!["no number".to_owned()],
+            direct_answer: None,
+        };
+        let fact = answer(&RunId::new("r-1"), &plan, &Context::default());
+        insta::assert_snapshot!(fact);
+        plan.kind = QuestionKind::Analytical;
+        let weighed = answer(&RunId::new("r-1"), &plan, &Context::default());
+        assert_ne!(fact, weighed, "the question's form steers the answer's");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) async fn reason(desk: Desk<'_>, plan: &Plan, context: &Context) -> Po
                     .await?
                     .inspect(|text| whole(desk, context, text)),
                 Some(_) => {
-                    let content = prompt::answer(&desk.run.run, &plan.question, context, &plan.critique);
+                    let content = prompt::answer(&desk.run.run, plan, context);
                     Some(stream(desk, plan, content, &context.passages, &mut spent).await?)
                 }
             };

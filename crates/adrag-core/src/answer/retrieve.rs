@@ -8,7 +8,9 @@ use crate::entity::entities_of_question;
 use crate::fuse::RankedList;
 use crate::ports::{EmbedRole, PortError, PortResult, Scope, StoreHit};
 use crate::run::{StageEnd, run_stage};
-use adrag_contract::{ChunkId, ErrorCode, Event, RetrievalSettings, StageDetail, StageId, Store};
+use adrag_contract::{
+    ChunkId, ErrorCode, Event, QuestionKind, RetrievalSettings, StageDetail, StageId, Store,
+};
 use futures::future::join_all;
 use std::collections::HashSet;
 use std::future::Future;
@@ -52,7 +54,7 @@ pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -
         let search = Search {
             queries: &plan.queries,
             stores: &stores,
-            limit: settings.retrieval.per_store as usize,
+            limit: width(settings.retrieval.per_store, plan.kind),
             scope: &question.scope,
         };
         let found = ask_stores(ports, &settings.retrieval, &search, &run.cancel).await?;
@@ -86,6 +88,15 @@ pub(super) async fn retrieve(desk: Desk<'_>, question: &Question, plan: &Plan) -
         Ok(StageEnd::Done(found.candidates, detail))
     })
     .await
+}
+
+/// Hits asked of each store: a question that weighs or compares needs more of them than one that asks for a fact.
+fn width(per_store: u32, kind: QuestionKind) -> usize {
+    let per_store = per_store as usize;
+    match kind {
+        QuestionKind::Factual | QuestionKind::Conversational => per_store,
+        QuestionKind::Analytical => per_store + per_store / 2,
+    }
 }
 
 /// The stores that the settings switch on.

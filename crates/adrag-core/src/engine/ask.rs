@@ -7,7 +7,7 @@ use crate::ports::{ChatModel, EngineChoice, PortError, PortResult, Scope};
 use crate::run::{Budget, RunContext};
 use adrag_contract::{
     Answer, AppError, AskRequest, EngineId, ErrorCode, Event, Grounding, RunId, RunKind, RunOutcome, RunView,
-    Settings,
+    Settings, ThreadId,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +43,15 @@ impl Engine {
             base_url: request.base_url.clone().filter(|url| !url.is_empty()),
         };
         let run = self.ports.clock.new_run_id();
+        let replaces = request.replaces.clone();
+        // What was said in a thread is taken from there: a window may hold less, or something else.
+        let (thread, history) = match request.thread {
+            Some(thread) => {
+                let history = self.said_before(&thread, replaces.as_ref()).await?;
+                (thread, history)
+            }
+            None => (ThreadId::new(run.as_str()), request.history),
+        };
         let cancel = CancellationToken::new();
         self.runs.begin(&run, cancel.clone(), None);
         let context = RunContext::new(
@@ -57,11 +66,13 @@ impl Engine {
                 question: text.clone(),
                 engine: choice.engine,
                 collection: request.collection.clone(),
+                thread: Some(thread),
+                replaces,
             },
         });
         let question = Question {
             text,
-            history: request.history,
+            history,
             scope: Scope::from(request.collection),
             may_search_web: settings.web.enabled && request.web.unwrap_or(true),
         };
@@ -129,6 +140,7 @@ impl Engine {
 
     /// Ends the run and keeps its log. The terminal event goes out first: nobody waits for the disk.
     async fn keep_history(&self, run: &RunContext, last: Event) {
+        let _saving = self.saving.read().await;
         run.emit(last);
         let runs: &Runs = &self.runs;
         let (Some(view), Some(events)) = (runs.view(&run.run), runs.events(&run.run)) else {

@@ -6,15 +6,18 @@ mod add;
 mod ask;
 mod check;
 mod deletion;
+mod export;
 mod library;
 mod ports;
 mod runs;
 mod search;
 mod status;
+mod threads;
 mod watch;
 
 pub use check::{CheckReply, CheckRequest};
 pub use deletion::UNDO_FOR;
+pub use export::Exported;
 pub use ports::{ExtractReport, Ports, SearchRequest, Surroundings};
 
 use crate::ports::PortError;
@@ -40,6 +43,8 @@ pub struct Engine {
     runs: Arc<Runs>,
     /// One ingestion at a time; the others wait their turn.
     ingesting: tokio::sync::Mutex<()>,
+    /// Held for reading from before the last event of a question until its log is kept: who lists the history waits.
+    saving: tokio::sync::RwLock<()>,
     deletions: Deletions,
     watching: Arc<Watching>,
     /// Ends what waits in the background.
@@ -73,6 +78,7 @@ impl Engine {
             settings: RwLock::new(settings),
             runs: Arc::new(Runs::default()),
             ingesting: tokio::sync::Mutex::new(()),
+            saving: tokio::sync::RwLock::new(()),
             deletions: Deletions::default(),
             watching: Arc::new(Watching::default()),
             closing: CancellationToken::new(),
@@ -133,6 +139,7 @@ impl Engine {
     /// # Errors
     /// When the history cannot be read.
     pub async fn list_runs(&self) -> Result<Vec<RunSummary>, AppError> {
+        self.history_kept().await;
         let mut listed = self.runs.questions_under_way();
         let stored = self.ports.catalog.runs(LISTED_RUNS).await?;
         listed.extend(
@@ -165,6 +172,11 @@ impl Engine {
             tracing::error!(%error, "flushing the stores failed; the next start mends it");
         }
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Waits until every question that ended stands in the history.
+    async fn history_kept(&self) {
+        drop(self.saving.write().await);
     }
 
     fn current_settings(&self) -> Settings {

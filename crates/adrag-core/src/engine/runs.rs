@@ -2,7 +2,7 @@
 
 use crate::ports::EventSink;
 use crate::run::Pause;
-use adrag_contract::{AppError, ErrorCode, RunEvent, RunId, RunKind, RunSummary, RunView};
+use adrag_contract::{AppError, ErrorCode, RunEvent, RunId, RunKind, RunSummary, RunView, ThreadId};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::watch;
@@ -127,6 +127,14 @@ impl Runs {
         open
     }
 
+    /// Forgets finished runs of these threads.
+    pub fn forget_threads(&self, threads: &[ThreadId]) {
+        self.table().runs.retain(|_, record| {
+            !record.view.is_over()
+                || summary(&record.view).is_none_or(|summary| !threads.contains(&summary.thread))
+        });
+    }
+
     pub fn forget_finished(&self) {
         let mut table = self.table();
         table.runs.retain(|_, record| !record.view.is_over());
@@ -186,11 +194,20 @@ impl EventSink for Runs {
 
 /// What history lists of a question; `None` for another kind of run.
 pub(super) fn summary(view: &RunView) -> Option<RunSummary> {
-    let Some(RunKind::Ask { question, .. }) = &view.kind else {
+    let Some(RunKind::Ask {
+        question,
+        thread,
+        replaces,
+        ..
+    }) = &view.kind
+    else {
         return None;
     };
+    let run = view.run.clone()?;
     Some(RunSummary {
-        run: view.run.clone()?,
+        thread: thread.clone().unwrap_or_else(|| ThreadId::new(run.as_str())),
+        replaces: replaces.clone(),
+        run,
         question: question.clone(),
         started_at_ms: view.started_at_ms.unwrap_or_default(),
         finished: view.is_over(),

@@ -3,7 +3,7 @@
 use super::{Chunk, DocumentKey, PortResult};
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
-    RunEvent, RunId, RunSummary, Settings,
+    RunEvent, RunId, RunSummary, Settings, ThreadId, ThreadSummary,
 };
 use async_trait::async_trait;
 
@@ -188,6 +188,19 @@ pub trait Catalog: Send + Sync {
     /// The latest runs, newest first.
     async fn runs(&self, limit: usize) -> PortResult<Vec<RunSummary>>;
 
-    /// Forgets all runs.
+    /// The threads whose name, questions or answers hold `find`, whatever the case; all for an empty one. The one asked in
+    /// last comes first.
+    async fn threads(&self, find: &str, limit: usize) -> PortResult<Vec<ThreadSummary>>;
+
+    /// The runs of a thread, oldest first.
+    async fn thread_runs(&self, thread: &ThreadId) -> PortResult<Vec<RunSummary>>;
+
+    /// Names a thread; a blank name goes back to its first question. An unknown thread is ignored.
+    async fn rename_thread(&self, thread: &ThreadId, title: &str) -> PortResult<()>;
+
+    /// Forgets threads with their runs. Unknown ones are ignored.
+    async fn delete_threads(&self, threads: &[ThreadId]) -> PortResult<()>;
+
+    /// Forgets all runs, and the threads with them.
     async fn clear_runs(&self) -> PortResult<()>;
 }

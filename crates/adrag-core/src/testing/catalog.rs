@@ -4,6 +4,7 @@ mod conformance;
 mod fake_state;
 mod kept;
 mod made;
+mod threads;
 mod undo;
 
 pub use conformance::{conformance, content, file};
@@ -14,7 +15,7 @@ use crate::ports::{
 };
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
-    RunEvent, RunId, RunSummary, Settings,
+    RunEvent, RunId, RunSummary, Settings, ThreadId, ThreadSummary,
 };
 use async_trait::async_trait;
 use fake_state::State;
@@ -206,8 +207,42 @@ impl Catalog for FakeCatalog {
         })
     }
 
+    async fn threads(&self, find: &str, limit: usize) -> PortResult<Vec<ThreadSummary>> {
+        self.with(|state| Ok(state.threads(&find.to_lowercase(), limit)))
+    }
+
+    async fn thread_runs(&self, thread: &ThreadId) -> PortResult<Vec<RunSummary>> {
+        self.with(|state| {
+            let mut runs: Vec<RunSummary> = state.runs.iter().map(|(summary, _)| summary.clone()).collect();
+            runs.retain(|summary| summary.thread == *thread);
+            runs.sort_by_key(|summary| summary.started_at_ms);
+            Ok(runs)
+        })
+    }
+
+    async fn rename_thread(&self, thread: &ThreadId, title: &str) -> PortResult<()> {
+        self.with(|state| {
+            state.titles.remove(thread);
+            if !title.trim().is_empty() && state.runs.iter().any(|(summary, _)| summary.thread == *thread) {
+                state.titles.insert(thread.clone(), title.to_owned());
+            }
+            Ok(())
+        })
+    }
+
+    async fn delete_threads(&self, threads: &[ThreadId]) -> PortResult<()> {
+        self.with(|state| {
+            state
+                .runs
+                .retain(|(summary, _)| !threads.contains(&summary.thread));
+            state.titles.retain(|thread, _| !threads.contains(thread));
+            Ok(())
+        })
+    }
+
     async fn clear_runs(&self) -> PortResult<()> {
         self.with(|state| {
+            state.titles.clear();
             state.runs.clear();
             Ok(())
         })

@@ -45,8 +45,12 @@ fn lines(events: &[RunEvent]) -> String {
 fn redact(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
+            // In order of the names, whatever order the features of the build keep them in.
+            let mut entries: Vec<(String, serde_json::Value)> = std::mem::take(map).into_iter().collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            map.extend(entries);
             for (name, value) in map.iter_mut() {
-                if matches!(name.as_str(), "took_ms" | "run") && !value.is_null() {
+                if matches!(name.as_str(), "took_ms" | "run" | "thread") && !value.is_null() {
                     *value = "[redacted]".into();
                 } else {
                     redact(value);
@@ -423,4 +427,38 @@ async fn a_stop_during_a_search_that_hangs_ends_the_run() {
     bench.engine.cancel(&run);
     bench.engine.wait(&run).await.unwrap();
     assert_eq!(view(&bench.events(&run).await).status, RunStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn a_question_that_weighs_is_searched_for_more_widely() {
+    let bench = Bench::new().await;
+    let files: Vec<(String, String)> = (0..60)
+        .map(|n| {
+            (
+                format!("/docs/{n}.txt"),
+                format!("Report {n} on the pump HX-40 of ship {n}."),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    bench.add(&files).await;
+    let mut found = Vec::new();
+    for question in [
+        "Which report is on the pump HX-40?",
+        "Explain the report on the pump HX-40",
+    ] {
+        let events = bench.ask(question, EngineId::Quotes).await;
+        found.extend(events.iter().find_map(|event| match &event.event {
+            adrag_contract::Event::PassagesFound {
+                store: Store::Keyword,
+                count,
+                ..
+            } => Some(*count),
+            _ => None,
+        }));
+    }
+    assert_eq!(found, [30, 45]);
 }

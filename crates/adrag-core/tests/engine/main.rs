@@ -11,4 +11,5 @@ mod injection;
 mod interleavings;
 mod pause;
 mod recover;
+mod threads;
 mod watch;

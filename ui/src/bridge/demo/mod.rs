@@ -4,13 +4,14 @@
 
 mod documents;
 mod script;
+mod threads;
 
 use super::dom;
 use adrag_contract::{
     AppError, AskRequest, CatalogueCount, ChunkCount, CollectionInfo, Deletion, DeletionId, DoctorReport,
     DocumentId, DocumentInfo, DocumentState, EngineId, EngineStatus, ErrorCode, Event, GraphCount, KeyName,
     KeyStatus, ModelStatus, PassageView, ReadPassageRequest, RunEvent, RunId, RunSummary, SaveKeyRequest,
-    Settings, StoreCounts, Theme, VectorCount, WatchFolderRequest, WatchState, WatchedFolder,
+    Settings, StoreCounts, Theme, ThreadId, VectorCount, WatchFolderRequest, WatchState, WatchedFolder,
 };
 use documents::{SAMPLES, sample};
 use script::Beat;
@@ -29,6 +30,7 @@ struct Stage {
     watched: Vec<WatchedFolder>,
     logs: BTreeMap<String, Vec<RunEvent>>,
     summaries: Vec<RunSummary>,
+    titles: BTreeMap<String, String>,
     cancelled: Vec<String>,
     paused: BTreeSet<String>,
     settings: Settings,
@@ -78,8 +80,12 @@ impl Demo {
             "ask" => {
                 let request: AskRequest = read(request)?;
                 let engine = request.engine.unwrap_or(self.stage.borrow().settings.engine);
-                let beats = script::ask(&request.question, engine);
-                write(&self.play(Some(request.question), beats))
+                let thread = request
+                    .thread
+                    .clone()
+                    .unwrap_or_else(|| ThreadId::new(self.next_run()));
+                let beats = script::ask(&request.question, engine, &thread);
+                write(&self.play(Some((request, thread)), beats))
             }
             "add_files" | "add_samples" | "retry_document" | "retry_documents" => {
                 write(&self.play(None, script::ingest()))
@@ -104,11 +110,8 @@ impl Demo {
     fn answer(&self, name: &str, request: Value) -> Result<Value, AppError> {
         let mut stage = self.stage.borrow_mut();
         match name {
-            "list_runs" => write(&stage.summaries),
-            "clear_runs" => {
-                stage.summaries.clear();
-                Ok(Value::Null)
-            }
+            "list_runs" | "list_threads" | "thread_runs" | "rename_thread" | "delete_threads"
+            | "export_thread" | "clear_runs" => threads::answer(&mut stage, name, request),
             "list_documents" => write(&stage.documents),
             "list_collections" => write(&stage.collections()),
             "delete_documents" => {
@@ -170,14 +173,21 @@ impl Demo {
         }
     }
 
-    fn play(&self, question: Option<String>, beats: Vec<Beat>) -> RunId {
+    /// The id the next run will have.
+    fn next_run(&self) -> String {
+        format!("demo-{}", self.stage.borrow().logs.len() + 1)
+    }
+
+    fn play(&self, asked: Option<(AskRequest, ThreadId)>, beats: Vec<Beat>) -> RunId {
+        let run = RunId::new(self.next_run());
         let mut stage = self.stage.borrow_mut();
-        let run = RunId::new(format!("demo-{}", stage.logs.len() + 1));
         stage.logs.insert(run.as_str().to_owned(), Vec::new());
-        if let Some(question) = question {
+        if let Some((request, thread)) = asked {
             let summary = RunSummary {
                 run: run.clone(),
-                question,
+                thread,
+                replaces: request.replaces,
+                question: request.question,
                 started_at_ms: dom::now_ms(),
                 finished: false,
             };

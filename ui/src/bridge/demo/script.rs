@@ -3,7 +3,8 @@
 use super::documents::{SAMPLES, Sample, sample};
 use adrag_contract::{
     Answer, AppError, Citation, Claim, DocumentReport, DocumentState, EngineId, ErrorCode, Event, Finding,
-    Grounding, Passage, QuestionKind, RunKind, RunOutcome, Spent, StageDetail, StageId, Store, Verdict,
+    Grounding, Passage, QuestionKind, RunKind, RunOutcome, Spent, StageDetail, StageId, Store, ThreadId,
+    Verdict,
 };
 
 /// An event and the wait before it, milliseconds.
@@ -96,7 +97,7 @@ const NOTHING: Scene = Scene {
 };
 
 /// The log of a question.
-pub fn ask(question: &str, engine: EngineId) -> Vec<Beat> {
+pub fn ask(question: &str, engine: EngineId, thread: &ThreadId) -> Vec<Beat> {
     let words = question.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
     let mut beats = vec![(
@@ -106,6 +107,8 @@ pub fn ask(question: &str, engine: EngineId) -> Vec<Beat> {
                 question: question.to_owned(),
                 engine,
                 collection: None,
+                thread: Some(thread.clone()),
+                replaces: None,
             },
         },
     )];
@@ -576,7 +579,7 @@ mod tests {
             ("Is the supply enough?", &POWER),
             ("Who was Ada?", &NOTHING),
         ] {
-            let view = view(ask(question, EngineId::Quotes));
+            let view = view(ask(question, EngineId::Quotes, &"t".into()));
             assert_eq!(view.status, RunStatus::Finished);
             assert_eq!(view.citations.len(), scene.cites.len(), "{question}");
             assert_eq!(view.claims.len(), scene.claims.len(), "{question}");
@@ -586,7 +589,10 @@ mod tests {
 
     #[test]
     fn a_failing_run_fails_and_an_ingestion_reports_every_file() {
-        assert_eq!(view(ask("fail", EngineId::Ollama)).status, RunStatus::Failed);
+        assert_eq!(
+            view(ask("fail", EngineId::Ollama, &"t".into())).status,
+            RunStatus::Failed
+        );
         assert_eq!(view(ingest()).reports.len(), SAMPLES.len());
     }
 }

@@ -9,8 +9,8 @@ use crate::state::chat::Exchange;
 use crate::state::reader::Side;
 use crate::state::route::{Route, Section};
 use crate::state::trace::grounding_label;
-use crate::state::{format, use_app};
-use adrag_contract::{AppError, ErrorCode, Grounding, RunStatus, StageDetail, StageId};
+use crate::state::{format, threads, use_app};
+use adrag_contract::{AppError, EngineId, ErrorCode, Grounding, RunStatus, StageDetail, StageId};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -54,7 +54,7 @@ pub fn ExchangeView(
     );
     let again = Callback::new(move |()| {
         app.reader.reveal_trace();
-        app.chat.regenerate();
+        app.chat.regenerate(None);
     });
     let is_running = move || {
         matches!(
@@ -99,6 +99,7 @@ pub fn ExchangeView(
 fn FootLine(foot: Memo<Foot>, is_last: Memo<bool>, exchange: Exchange, again: Callback<()>) -> impl IntoView {
     let app = use_app();
     let key = exchange.key;
+    let for_versions = exchange.clone();
     let copy = move |_| {
         let text = untrack(|| exchange.read(|view| view.text.clone())).unwrap_or_default();
         spawn_local(async move {
@@ -129,6 +130,7 @@ fn FootLine(foot: Memo<Foot>, is_last: Memo<bool>, exchange: Exchange, again: Ca
                 };
                 view! { <span class="grounding" data-grounding=name>{grounding_label(grounding)}</span> }
             }))}
+            <Versions exchange=for_versions />
             <span class="foot-facts">{move || foot.with(facts)}</span>
             <span class="spring"></span>
             <Show when=move || { foot.with(|foot| foot.passages > 0) }>
@@ -141,8 +143,57 @@ fn FootLine(foot: Memo<Foot>, is_last: Memo<bool>, exchange: Exchange, again: Ca
                 <button class="button quiet square" title="Ask again" aria-label="Ask again" data-testid="regenerate" on:click=move |_| again.run(())>
                     <Icon glyph=Glyph::Again />
                 </button>
+                <AgainWith />
             </Show>
         </footer>
+    }
+}
+
+/// Which of the answers to a question is shown, and the way to the others.
+#[component]
+fn Versions(exchange: Exchange) -> impl IntoView {
+    let app = use_app();
+    let shown = exchange.clone();
+    let place = move || {
+        let run = shown
+            .live
+            .with(|live| live.as_ref().map(|(run, _)| run.clone()))?;
+        shown.versions.with(|runs| threads::place(runs, &run))
+    };
+    let turn = move |forward: bool| {
+        let exchange = exchange.clone();
+        move |_| app.chat.turn_version(&exchange, forward)
+    };
+    move || {
+        place().map(|place| {
+            view! {
+                <span class="versions" data-testid="versions">
+                    <button class="button quiet square" title="Answer before" aria-label="Answer before" on:click=turn(false)><Icon glyph=Glyph::Back /></button>
+                    <span>{place}</span>
+                    <button class="button quiet square" title="Answer after" aria-label="Answer after" on:click=turn(true)><Icon glyph=Glyph::Forward /></button>
+                </span>
+            }
+        })
+    }
+}
+
+/// The last question once more, of another engine: both answers are kept, one behind the other.
+#[component]
+fn AgainWith() -> impl IntoView {
+    let app = use_app();
+    view! {
+        <label class="button quiet" title="Ask another engine">
+            <select aria-label="Ask again with" data-testid="again-with" on:change:target=move |event| {
+                if let Ok(engine) = event.target().value().parse::<EngineId>() {
+                    app.reader.reveal_trace();
+                    app.chat.regenerate(Some(engine));
+                }
+                event.target().set_value("");
+            }>
+                <option value="" selected=true>"Again with"</option>
+                {EngineId::ALL.map(|engine| view! { <option value=engine.as_str()>{engine.label()}</option> }).collect_view()}
+            </select>
+        </label>
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod composer;
 mod exchange;
-mod past;
+mod threads;
 mod welcome;
 
 use crate::bridge;
@@ -53,7 +53,7 @@ pub fn ChatPage() -> impl IntoView {
         count
     });
     view! {
-        <past::PastRuns />
+        <threads::Threads />
         <main class="centre">
             <header class="page-head">
                 <h1 class="page-title">{title}</h1>

@@ -2,8 +2,9 @@
 //! `docs/QUALITY.md` come from here. Indexes are kept under `target/bench-quality`, so a second run only asks.
 
 mod abstain;
+pub mod collection;
 mod rank;
-mod stats;
+pub mod stats;
 mod support;
 
 use std::io::Write;

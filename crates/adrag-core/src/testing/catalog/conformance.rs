@@ -1,7 +1,7 @@
 //! Every sentence of [`Catalog`] as a check.
 
 pub use super::made::{content, file};
-use super::{kept, undo};
+use super::{kept, threads, undo};
 use crate::ports::{Catalog, DocumentKey, NewDocument};
 use adrag_contract::{ChunkId, DocumentId, DocumentState};
 
@@ -21,6 +21,7 @@ pub async fn conformance(catalog: &dyn Catalog) {
     kept::text_is_cut_on_characters(catalog).await;
     kept::small_things_are_kept(catalog).await;
     kept::runs_are_kept(catalog).await;
+    threads::threads_are_kept(catalog).await;
 }
 
 pub(super) async fn publish(catalog: &dyn Catalog, file: NewDocument, text: &str) -> DocumentKey {

@@ -6,7 +6,7 @@ use crate::ports::{
 };
 use adrag_contract::{
     CatalogueCount, ChunkId, CollectionInfo, CollectionName, DocumentId, DocumentInfo, DocumentState,
-    ErrorCode, RunEvent, RunSummary, Settings,
+    ErrorCode, Event, RunEvent, RunSummary, Settings, ThreadId, ThreadSummary,
 };
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -17,6 +17,7 @@ pub(super) struct State {
     pub(super) notes: BTreeMap<String, String>,
     pub(super) settings: Option<Settings>,
     pub(super) runs: Vec<(RunSummary, Vec<RunEvent>)>,
+    pub(super) titles: std::collections::HashMap<ThreadId, String>,
     admissions: u64,
 }
 
@@ -101,6 +102,45 @@ impl Document {
 }
 
 impl State {
+    /// The threads that hold words in lower case, the one asked in last first.
+    pub(super) fn threads(&self, find: &str, limit: usize) -> Vec<ThreadSummary> {
+        let mut ordered: Vec<&(RunSummary, Vec<RunEvent>)> = self.runs.iter().collect();
+        ordered.sort_by_key(|(summary, _)| summary.started_at_ms);
+        let mut found: Vec<(ThreadSummary, String)> = Vec::new();
+        for (run, events) in ordered {
+            let said: String = events
+                .iter()
+                .filter_map(|event| match &event.event {
+                    Event::AnswerDelta { text } => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            let words = format!("{}\n{said}\n", run.question).to_lowercase();
+            match found.iter_mut().find(|(thread, _)| thread.thread == run.thread) {
+                Some((thread, held)) => {
+                    thread.questions += u64::from(run.replaces.is_none());
+                    thread.updated_at_ms = run.started_at_ms;
+                    held.push_str(&words);
+                }
+                None => {
+                    let given = self.titles.get(&run.thread);
+                    let thread = ThreadSummary {
+                        thread: run.thread.clone(),
+                        title: given.unwrap_or(&run.question).clone(),
+                        questions: 1,
+                        started_at_ms: run.started_at_ms,
+                        updated_at_ms: run.started_at_ms,
+                    };
+                    let title = given.map(|title| title.to_lowercase()).unwrap_or_default();
+                    found.push((thread, format!("{words}{title}\n")));
+                }
+            }
+        }
+        found.retain(|(_, held)| held.contains(find));
+        found.sort_by_key(|(thread, _)| std::cmp::Reverse(thread.updated_at_ms));
+        found.into_iter().map(|(thread, _)| thread).take(limit).collect()
+    }
+
     pub(super) fn find(&self, id: &DocumentId) -> Option<&Document> {
         self.documents.iter().find(|document| document.id == *id)
     }

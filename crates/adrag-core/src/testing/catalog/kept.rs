@@ -94,6 +94,8 @@ pub(super) async fn small_things_are_kept(catalog: &dyn Catalog) {
 pub(super) async fn runs_are_kept(catalog: &dyn Catalog) {
     let summary = |run: &str, at| RunSummary {
         run: RunId::from(run),
+        thread: run.into(),
+        replaces: None,
         question: format!("question of {run}"),
         started_at_ms: at,
         finished: true,
