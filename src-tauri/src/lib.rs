@@ -1,7 +1,7 @@
 //! The shell: turns the engine into a desktop program and a command line.
 //!
 //! It decides nothing about documents or answers; that is `adrag-core`. Start at [`window::run`] for the window, at
-//! [`cli::run`] for the command line and at [`commands`] for what the window may ask.
+//! [`cli::run`] for the command line, at [`commands`] for what the window may ask and at [`serve`] for what other programs may.
 #![warn(missing_docs)]
 
 pub mod cli;

@@ -2,6 +2,7 @@
 
 use crate::{AppError, ChunkId, DocumentId, EngineId, PageRange, Store};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One store's finding of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +73,15 @@ impl Passage {
         self.pages.map(|pages| pages.first)
     }
 
+    /// How many passages each store found; one found by several counts for each.
+    pub fn count_stores<'a>(passages: impl IntoIterator<Item = &'a Self>) -> BTreeMap<Store, u64> {
+        let mut counts = BTreeMap::new();
+        for store in passages.into_iter().flat_map(Self::stores) {
+            *counts.entry(store).or_default() += 1;
+        }
+        counts
+    }
+
     /// Names of the stores that found it, in fixed order.
     pub fn stores(&self) -> Vec<Store> {
         let mut stores: Vec<Store> = self.found_by.iter().map(|finding| finding.store).collect();
@@ -108,6 +118,12 @@ pub struct Citation {
     /// Why the passage looks as if it were meant for a program that reads, not for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flagged: Option<String>,
+    /// Stores that found the passage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<Store>,
+    /// Probability of relevance by the reranker, 0 to 1, if it read the passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f32>,
 }
 
 /// What checking one sentence of an answer found.

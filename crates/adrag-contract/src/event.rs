@@ -5,6 +5,7 @@ use crate::{
     Grounding, RunId, StageId, Store, ThreadId,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// An event in its envelope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,6 +276,9 @@ pub enum StageDetail {
         before: u64,
         /// Distinct passages.
         after: u64,
+        /// Distinct passages each store found; one found by several counts for each.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        stores: BTreeMap<Store, u64>,
     },
     /// Reranking.
     Rerank {
@@ -286,6 +290,12 @@ pub enum StageDetail {
         kept: u64,
         /// Best probability of relevance, 0 to 1.
         best: Option<f32>,
+        /// That of each kept passage, in their order; 0 for one that was not read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scores: Vec<f32>,
+        /// Kept passages each store found; one found by several counts for each.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        stores: BTreeMap<Store, u64>,
     },
     /// Fitting.
     Compress {
@@ -295,6 +305,12 @@ pub enum StageDetail {
         tokens_after: u64,
         /// Passages in the context.
         passages: u64,
+        /// Characters before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chars_before: Option<u64>,
+        /// Characters after.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chars_after: Option<u64>,
     },
     /// Answering.
     Reason {

@@ -1,114 +1,126 @@
-//! A run's events as the frames of the source system, so that its own web front end can follow our engine.
+//! A run in the words of the source system: its stream of frames, made from our events and from nothing else.
 //!
-//! Pure: the same events give the same frames. What our events do not know is left out or empty, never made up; characters of
-//! the compressor are estimated at four a token. `docs/PARITY.md` names what differs.
+//! [`frames`] is pure, and what a server sends piece by piece ([`Frames::after`]) is the same fold. Five of its eight stage
+//! names differ from ours, its reranker's scores are logits, and its critic says together with its verdict whether it will
+//! try again; that frame therefore waits for the event that decides.
 
+use crate::answer::ALSO_THE_WEB;
 use adrag_contract::{
-    Answer, Event, Grounding, Passage, QuestionKind, RunEvent, RunOutcome, StageDetail, StageId, Store,
+    Answer, Citation, Event, Grounding, Passage, QuestionKind, RunEvent, RunOutcome, StageDetail, StageId,
+    Store,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// Characters a token stands for.
-const CHARS_PER_TOKEN: u64 = 4;
 /// Characters of a source's preview.
-const PREVIEW_CHARS: usize = 250;
-/// What is added to an answer that is not grounded.
-const CAVEAT: &str = "\n\n⚠️ *Some claims of this answer may not be supported by the sources.*";
+const PREVIEW: usize = 250;
 
-/// Turns events into frames, one run at a time, in order.
-#[derive(Debug)]
-pub struct CompatFrames {
-    max_attempts: u32,
-    attempt: u32,
-    /// What the stores found in this pass.
-    found: Vec<(Store, u64)>,
-    question_kind: QuestionKind,
-    /// The check's frame: whether there will be another pass is known with the next event.
-    held: Option<Map<String, Value>>,
+/// What follows an answer of which not everything is supported.
+const CAVEAT: &str = "\n\n⚠️ *Not every statement above is supported by the cited passages.*";
+
+/// The frames of a whole log; `passes` is how often the stages may run, which its critic announces.
+pub fn frames(log: &[RunEvent], passes: u32) -> Vec<Value> {
+    let mut frames = Frames::new(passes);
+    log.iter().flat_map(|event| frames.after(event)).collect()
 }
 
-impl CompatFrames {
-    /// For a run that may take so many passes.
-    pub fn new(max_attempts: u32) -> Self {
+/// The fold behind [`frames`].
+#[derive(Debug)]
+pub struct Frames {
+    passes: u32,
+    kind: QuestionKind,
+    /// Whether this pass searches the documents and the web: a stage that has nothing to do is not announced.
+    searches: bool,
+    searches_web: bool,
+    /// The stage that is running and announced or not.
+    running: Option<(StageId, bool)>,
+    /// What the critic said, until it is known whether another pass follows.
+    review: Option<Map<String, Value>>,
+    issues: Vec<String>,
+}
+
+impl Frames {
+    /// Before the first event.
+    pub fn new(passes: u32) -> Self {
         Self {
-            max_attempts,
-            attempt: 1,
-            found: Vec::new(),
-            question_kind: QuestionKind::default(),
-            held: None,
+            passes,
+            kind: QuestionKind::default(),
+            searches: true,
+            searches_web: false,
+            running: None,
+            review: None,
+            issues: Vec::new(),
         }
     }
 
-    /// The frames an event adds: each has `type`, all but the last also `data`.
-    pub fn push(&mut self, event: &RunEvent) -> Vec<Value> {
-        let mut frames = Vec::new();
-        if let Some(mut held) = self.held.take() {
-            let retries = matches!(event.event, Event::Retried { .. });
-            let escalates = escalates(&event.event);
-            held.insert("will_retry".to_owned(), json!(retries));
-            held.insert("escalate_external".to_owned(), json!(escalates));
-            frames.push(frame("stage_complete", Value::Object(held)));
-        }
+    /// The frames that the next event of the run adds.
+    pub fn after(&mut self, event: &RunEvent) -> Vec<Value> {
         match &event.event {
-            Event::StageStarted { stage } => frames.extend(self.started(*stage)),
-            Event::StageFinished { stage, detail, .. } => frames.extend(self.finished(*stage, detail)),
-            Event::StageSkipped { stage, reason } => frames.extend(skipped(*stage, reason)),
-            Event::StageFailed { stage, error, .. } => frames.push(frame(
-                "stage_error",
-                json!({"stage": wire(*stage), "error": error.message}),
-            )),
-            Event::PassagesFound { store, count, .. } => self.found.push((*store, *count)),
-            Event::Retried { attempt, why, .. } => {
-                self.attempt = *attempt;
-                self.found.clear();
-                frames.push(frame(
-                    "retry",
-                    json!({
-                        "attempt": attempt, "max_attempts": self.max_attempts, "reason": why,
-                        "escalate_external": escalates(&event.event),
-                        "message": format!("Retrying ({attempt} of {})", self.max_attempts),
-                    }),
+            Event::StageStarted { stage } => self.started(*stage, event.attempt),
+            Event::StageFinished { detail, .. } => self.finished(detail, event.attempt),
+            Event::StageSkipped { stage, reason } => self.skipped(*stage, reason),
+            Event::StageFailed { stage, error, .. } => {
+                let mut out = self.announce(event.attempt);
+                out.push(frame(
+                    "stage_error",
+                    json!({ "stage": name(*stage), "error": error.message }),
                 ));
+                out
             }
+            Event::Retried {
+                attempt,
+                why,
+                changes,
+            } => self.retried(*attempt, why, changes),
             Event::RunFinished {
                 outcome: RunOutcome::Answered { answer },
-            } => frames.extend(self.done(answer)),
-            Event::RunFinished { .. } => frames.push(json!({"type": "stream_end"})),
-            Event::RunFailed { error, .. } => frames.extend(broken(&error.message)),
-            Event::RunCancelled { .. } => frames.extend(broken("The run was stopped")),
-            _ => {}
-        }
-        frames
-    }
-
-    fn started(&self, stage: StageId) -> Option<Value> {
-        let message = match stage {
-            StageId::Planner => "Deciding how to answer",
-            StageId::Retrieval => "Searching the knowledge base",
-            // Whether it runs at all is known when it ends.
-            StageId::ExternalTools => return None,
-            StageId::Aggregate => "Merging the evidence",
-            StageId::Rerank => "Ordering the evidence by relevance",
-            StageId::Compress => "Fitting the evidence",
-            StageId::Reason => "Writing the answer",
-            StageId::Reflect => "Checking the answer",
-        };
-        let mut data = json!({"stage": wire(stage), "message": message});
-        if stage == StageId::Reflect {
-            data["attempt"] = json!(self.attempt);
-            data["max_attempts"] = json!(self.max_attempts);
-        }
-        Some(frame("stage_start", data))
-    }
-
-    fn finished(&mut self, stage: StageId, detail: &StageDetail) -> Vec<Value> {
-        let complete = |message: String, more: Value| {
-            let mut data = json!({"stage": wire(stage), "message": message});
-            if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
-                data.extend(more);
+            } => self.answered(answer),
+            Event::RunFailed { error, .. } => self.ended(&error.message),
+            Event::RunCancelled { .. } => self.ended("The run was stopped"),
+            Event::RunFinished {
+                outcome: RunOutcome::Ingested { .. },
             }
-            frame("stage_complete", data)
+            | Event::RunStarted { .. }
+            | Event::StageProgressed { .. }
+            | Event::PassagesFound { .. }
+            | Event::AnswerDelta { .. }
+            | Event::CitationAdded { .. }
+            | Event::ClaimChecked { .. }
+            | Event::DocumentStateChanged { .. }
+            | Event::DocumentProgressed { .. }
+            | Event::RunPaused
+            | Event::RunResumed => Vec::new(),
+        }
+    }
+
+    fn started(&mut self, stage: StageId, attempt: u32) -> Vec<Value> {
+        self.running = Some((stage, false));
+        match stage {
+            StageId::Retrieval if !self.searches => Vec::new(),
+            StageId::ExternalTools if !self.searches_web => Vec::new(),
+            _ => self.announce(attempt),
+        }
+    }
+
+    /// Says that the running stage began, unless that was said.
+    fn announce(&mut self, attempt: u32) -> Vec<Value> {
+        let Some((stage, false)) = self.running else {
+            return Vec::new();
         };
+        self.running = Some((stage, true));
+        let mut data = json!({ "stage": name(stage), "message": beginning(stage) });
+        if stage == StageId::Reflect {
+            data["attempt"] = json!(attempt);
+            data["max_attempts"] = json!(self.passes);
+        }
+        vec![frame("stage_start", data)]
+    }
+
+    fn finished(&mut self, detail: &StageDetail, attempt: u32) -> Vec<Value> {
+        let mut out = self.announce(attempt);
+        self.running = None;
+        let stage = name(detail.stage());
+        let complete = |data: Value| frame("stage_complete", with_stage(stage, data));
         match detail {
             StageDetail::Planner {
                 retrieve,
@@ -117,174 +129,186 @@ impl CompatFrames {
                 reasoning,
                 ..
             } => {
-                self.question_kind = *kind;
-                vec![complete(
-                    "Planned".to_owned(),
-                    json!({"retrieve": retrieve, "use_external": use_web, "query_type": kind_name(*kind), "reasoning": reasoning}),
-                )]
+                (self.kind, self.searches, self.searches_web) = (*kind, *retrieve, *use_web);
+                let message = match (retrieve, use_web) {
+                    (true, true) => "The documents and the web are searched",
+                    (true, false) => "The documents are searched",
+                    (false, true) => "The web is searched",
+                    (false, false) => "Answered without searching",
+                };
+                out.push(complete(json!({
+                    "message": message, "retrieve": retrieve, "use_external": use_web,
+                    "query_type": kind, "reasoning": reasoning,
+                })));
             }
             StageDetail::Retrieval {
                 vector,
                 keyword,
                 graph,
                 ..
-            } => vec![frame(
+            } => out.push(frame(
                 "retrieval_result",
                 json!({
-                    "stage": wire(stage), "vector_count": vector, "bm25_count": keyword, "graph_count": graph,
+                    "stage": stage, "vector_count": vector, "bm25_count": keyword, "graph_count": graph,
                     "message": format!("Vector: {vector} | BM25: {keyword} | Graph: {graph}"),
                 }),
-            )],
-            StageDetail::ExternalTools { web, .. } => vec![
-                frame(
-                    "stage_start",
-                    json!({"stage": wire(stage), "message": "Searching the web"}),
-                ),
-                complete(format!("{web} pages found"), json!({"web_count": web})),
-            ],
-            StageDetail::Aggregate { before, after } => vec![complete(
-                format!(
-                    "{after} unique docs (from {before} total, {} duplicates removed)",
-                    before.saturating_sub(*after)
-                ),
-                json!({"before": before, "after": after, "sources": self.sources()}),
-            )],
-            StageDetail::Rerank { kept, best, .. } => vec![complete(
-                format!("Kept the best {kept}"),
-                json!({"top_k": kept, "scores": best.iter().map(|best| rounded(*best)).collect::<Vec<_>>(), "sources": self.sources()}),
-            )],
-            StageDetail::Compress {
-                tokens_before,
-                tokens_after,
-                ..
+            )),
+            StageDetail::ExternalTools { web, .. } => out.push(complete(json!({
+                "message": format!("{web} pages of the web"), "web_count": web,
+            }))),
+            StageDetail::Aggregate {
+                before,
+                after,
+                stores,
             } => {
-                let (before, after) = (tokens_before * CHARS_PER_TOKEN, tokens_after * CHARS_PER_TOKEN);
-                let mut more = json!({"original_chars": before, "compressed_chars": after});
-                if before != after {
-                    #[expect(clippy::cast_precision_loss, reason = "a share of two lengths")]
-                    let ratio = after as f64 / before.max(1) as f64;
-                    more["ratio"] = json!((ratio * 100.0).round() / 100.0);
-                }
-                vec![complete(format!("Compressed {before} → {after} chars"), more)]
+                let repeats = before.saturating_sub(*after);
+                out.push(complete(json!({
+                    "message": format!("{after} passages ({before} found, {repeats} of them repeats)"),
+                    "before": before, "after": after, "sources": by_store(stores),
+                })));
             }
-            StageDetail::Reason { answerable, .. } => vec![complete(
-                "Answer written".to_owned(),
-                json!({"confidence": answerable.map_or(0.5, rounded), "is_sufficient": true, "key_facts": []}),
-            )],
+            StageDetail::Rerank {
+                kept, scores, stores, ..
+            } => {
+                let scores: Vec<f64> = scores.iter().map(|score| logit(Some(*score))).collect();
+                out.push(complete(json!({
+                    "message": format!("{kept} passages kept"),
+                    "top_k": kept, "scores": scores, "sources": by_store(stores),
+                })));
+            }
+            StageDetail::Compress {
+                chars_before,
+                chars_after,
+                ..
+            } => out.push(complete(compressed(
+                chars_before.unwrap_or_default(),
+                chars_after.unwrap_or_default(),
+            ))),
+            StageDetail::Reason {
+                cited, answerable, ..
+            } => out.push(complete(json!({
+                "message": "The answer is written", "confidence": rounded(answerable.unwrap_or(0.5), 2),
+                "is_sufficient": *cited > 0, "key_facts": [],
+            }))),
             StageDetail::Reflect {
                 grounding,
-                issues,
                 checked,
                 supported,
+                issues,
                 ..
             } => {
-                let mut held = Map::new();
-                held.insert("stage".to_owned(), json!(wire(stage)));
-                held.insert(
-                    "message".to_owned(),
-                    json!(format!("{supported} of {checked} sentences supported")),
-                );
-                held.insert("grounded".to_owned(), json!(*grounding == Grounding::Grounded));
-                held.insert("confidence".to_owned(), Value::Null);
-                held.insert("issues".to_owned(), json!(issues));
-                self.held = Some(held);
+                self.issues.clone_from(issues);
+                self.review = Some(review(*grounding, share(*supported, *checked), issues));
+            }
+        }
+        out
+    }
+
+    fn skipped(&mut self, stage: StageId, reason: &str) -> Vec<Value> {
+        let began = self.running.take().is_some_and(|(running, _)| running == stage);
+        let message = json!({ "message": reason });
+        let complete = |data: Value| vec![frame("stage_complete", with_stage(name(stage), data))];
+        match stage {
+            StageId::Aggregate if began => complete(json!({
+                "message": reason, "before": 0, "after": 0, "sources": {},
+            })),
+            StageId::Reflect if began => {
+                self.issues.clear();
+                self.review = Some(review(Grounding::Unverified, None, &[]));
                 Vec::new()
+            }
+            StageId::Planner | StageId::Rerank | StageId::Compress | StageId::Reason if began => {
+                complete(message)
+            }
+            _ => {
+                let mut out = self.settle(false, false);
+                out.push(frame("stage_skip", with_stage(name(stage), message)));
+                out
             }
         }
     }
 
-    fn sources(&self) -> Value {
-        let mut sources = Map::new();
-        for (store, count) in self.found.iter().filter(|(_, count)| *count > 0) {
-            sources.insert(store_name(*store).to_owned(), json!(count));
-        }
-        Value::Object(sources)
-    }
-
-    fn done(&self, answer: &Answer) -> Vec<Value> {
-        let grounded = answer.grounding == Grounding::Grounded || answer.direct || answer.abstained;
-        let mut text = answer.text.clone();
-        if answer.grounding == Grounding::NotGrounded {
-            text.push_str(CAVEAT);
-        }
-        let metadata = json!({
-            "query_type": kind_name(self.question_kind),
-            "sources_used": answer.citations.iter().map(|citation| if citation.url.is_some() { "web" } else { "vector" }).collect::<Vec<_>>(),
-            "retry_count": self.attempt - 1,
-            "grounded": grounded,
-            "confidence": answer.confidence.map(|confidence| (f64::from(confidence) * 100.0).round() / 100.0),
-            "issues": answer.claims.iter().filter(|claim| claim.verdict != adrag_contract::Verdict::Supported).map(|claim| claim.sentence.as_str()).collect::<Vec<_>>(),
-        });
-        vec![
-            frame(
-                "finalize",
-                json!({"stage": "reflection", "grounded": grounded, "message": "Done"}),
-            ),
-            frame(
-                "done",
-                json!({"answer": text, "sources": sources_of(answer), "metadata": metadata}),
-            ),
-            json!({"type": "stream_end"}),
-        ]
-    }
-}
-
-/// The cited passages in the source system's words, numbered as the answer cites them.
-fn sources_of(answer: &Answer) -> Vec<Value> {
-    let score = |chunk: &adrag_contract::ChunkId| {
-        let known: Option<&Passage> = answer.uncited.iter().find(|passage| passage.chunk == *chunk);
-        known
-            .and_then(|passage| passage.rerank_score)
-            .map_or(0.0, rounded)
-    };
-    answer
-        .citations
-        .iter()
-        .map(|citation| {
-            let name = citation.path.rsplit(['/', '\\']).next().unwrap_or(&citation.path);
+    fn retried(&mut self, attempt: u32, why: &str, changes: &[String]) -> Vec<Value> {
+        let escalates = changes.iter().any(|change| change == ALSO_THE_WEB);
+        let mut out = self.settle(true, escalates);
+        (self.searches, self.searches_web) = (true, self.searches_web || escalates);
+        out.push(frame(
+            "retry",
             json!({
-                "index": citation.n,
-                "file_name": if citation.url.is_some() { citation.title.as_str() } else { name },
-                "source_type": if citation.url.is_some() { "web" } else { "vector" },
-                "url": citation.url.clone().unwrap_or_default(),
-                "page": citation.page.map_or_else(|| json!(""), |page| json!(page)),
-                "rerank_score": score(&citation.chunk),
-                "content_preview": citation.text.chars().take(PREVIEW_CHARS).collect::<String>(),
-                "content": citation.text,
-            })
-        })
-        .collect()
+                "attempt": attempt, "max_attempts": self.passes, "reason": why,
+                "escalate_external": escalates,
+                "message": format!("Pass {attempt} of {}: {}", self.passes, changes.join(", ")),
+            }),
+        ));
+        out
+    }
+
+    /// Lets the critic's frame go, now that it is known what follows.
+    fn settle(&mut self, will_retry: bool, escalates: bool) -> Vec<Value> {
+        let Some(mut review) = self.review.take() else {
+            return Vec::new();
+        };
+        review.insert("will_retry".to_owned(), json!(will_retry));
+        review.insert("escalate_external".to_owned(), json!(escalates));
+        vec![frame(
+            "stage_complete",
+            with_stage(name(StageId::Reflect), Value::Object(review)),
+        )]
+    }
+
+    fn answered(&mut self, answer: &Answer) -> Vec<Value> {
+        let mut out = self.settle(false, false);
+        let grounded = answer.grounding == Grounding::Grounded;
+        out.push(frame(
+            "finalize",
+            json!({
+                "stage": name(StageId::Reflect), "grounded": grounded,
+                "message": if grounded { "The answer stands on the documents" } else { "The answer is final" },
+            }),
+        ));
+        out.push(frame(
+            "done",
+            json!({
+                "answer": text_of(answer),
+                "sources": answer.citations.iter().map(source).collect::<Vec<_>>(),
+                "metadata": {
+                    "query_type": self.kind,
+                    "sources_used": used(answer),
+                    "retry_count": answer.spent.passes.saturating_sub(1),
+                    "grounded": grounded,
+                    "confidence": answer.confidence.map(|confidence| rounded(confidence, 2)),
+                    "issues": self.issues,
+                },
+            }),
+        ));
+        out.push(end());
+        out
+    }
+
+    fn ended(&mut self, why: &str) -> Vec<Value> {
+        let mut out = self.settle(false, false);
+        out.push(frame("error", json!({ "message": why, "stage": "pipeline" })));
+        out.push(end());
+        out
+    }
 }
 
 fn frame(kind: &str, data: Value) -> Value {
-    json!({"type": kind, "data": data})
+    json!({ "type": kind, "data": data })
 }
 
-fn broken(message: &str) -> Vec<Value> {
-    vec![
-        frame("error", json!({"message": message, "stage": "pipeline"})),
-        json!({"type": "stream_end"}),
-    ]
+/// The last frame, the only one without data.
+fn end() -> Value {
+    json!({ "type": "stream_end" })
 }
 
-fn skipped(stage: StageId, reason: &str) -> Vec<Value> {
-    let data = json!({"stage": wire(stage), "message": reason});
-    match stage {
-        StageId::Retrieval | StageId::ExternalTools => vec![frame("stage_skip", data)],
-        // The others have no way to be skipped there: they end without numbers.
-        _ => vec![frame("stage_complete", data)],
-    }
+fn with_stage(stage: &str, mut data: Value) -> Value {
+    data["stage"] = json!(stage);
+    data
 }
 
-fn escalates(event: &Event) -> bool {
-    matches!(event, Event::Retried { changes, .. } if changes.iter().any(|change| change.contains("web")))
-}
-
-fn rounded(value: f32) -> f64 {
-    (f64::from(value) * 10_000.0).round() / 10_000.0
-}
-
-fn wire(stage: StageId) -> &'static str {
+/// Its name of a stage.
+fn name(stage: StageId) -> &'static str {
     match stage {
         StageId::Planner => "planner",
         StageId::Retrieval => "retrieval",
@@ -297,19 +321,110 @@ fn wire(stage: StageId) -> &'static str {
     }
 }
 
-fn kind_name(kind: QuestionKind) -> &'static str {
-    match kind {
-        QuestionKind::Factual => "factual",
-        QuestionKind::Analytical => "analytical",
-        QuestionKind::Conversational => "conversational",
+/// Its name of a store.
+fn store(store: Store) -> &'static str {
+    match store {
+        Store::Keyword => "bm25",
+        Store::Vector | Store::Graph | Store::Web => store.as_str(),
     }
 }
 
-fn store_name(store: Store) -> &'static str {
-    match store {
-        Store::Vector => "vector",
-        Store::Keyword => "bm25",
-        Store::Graph => "graph",
-        Store::Web => "web",
+fn beginning(stage: StageId) -> &'static str {
+    match stage {
+        StageId::Planner => "Deciding what to search",
+        StageId::Retrieval => "Searching vectors, words and graph",
+        StageId::ExternalTools => "Searching the web",
+        StageId::Aggregate => "Fusing what was found",
+        StageId::Rerank => "Ordering by relevance",
+        StageId::Compress => "Fitting the evidence",
+        StageId::Reason => "Writing the answer",
+        StageId::Reflect => "Checking every sentence",
     }
+}
+
+fn by_store(counts: &BTreeMap<Store, u64>) -> Value {
+    counts
+        .iter()
+        .map(|(found, count)| (store(*found).to_owned(), json!(count)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn compressed(before: u64, after: u64) -> Value {
+    let mut data = json!({
+        "message": format!("{before} → {after} characters"),
+        "original_chars": before, "compressed_chars": after,
+    });
+    if let (true, Some(ratio)) = (before != after, share(after, before)) {
+        data["ratio"] = json!(rounded(ratio, 2));
+    }
+    data
+}
+
+fn review(grounding: Grounding, confidence: Option<f32>, issues: &[String]) -> Map<String, Value> {
+    let message = match grounding {
+        Grounding::Grounded => "Every sentence is supported",
+        Grounding::NotGrounded => "Not every sentence is supported",
+        Grounding::Unverified => "Nothing was checked",
+    };
+    Map::from_iter([
+        ("message".to_owned(), json!(message)),
+        ("grounded".to_owned(), json!(grounding == Grounding::Grounded)),
+        (
+            "confidence".to_owned(),
+            json!(confidence.map(|share| rounded(share, 2))),
+        ),
+        ("issues".to_owned(), json!(issues)),
+    ])
+}
+
+fn text_of(answer: &Answer) -> String {
+    let doubted = answer.grounding == Grounding::NotGrounded && !answer.abstained && !answer.direct;
+    let caveat = if doubted { CAVEAT } else { "" };
+    format!("{}{caveat}", answer.text)
+}
+
+fn source(citation: &Citation) -> Value {
+    let first = citation.stores.first().copied();
+    let file = citation.path.rsplit(['/', '\\']).next().unwrap_or_default();
+    json!({
+        "index": citation.n,
+        "file_name": match (&citation.url, file) {
+            (Some(_), _) | (None, "") => citation.title.as_str(),
+            (None, file) => file,
+        },
+        "source_type": if citation.url.is_some() { "web" } else { store(first.unwrap_or(Store::Vector)) },
+        "url": citation.url.as_deref().unwrap_or_default(),
+        "page": citation.page.map_or_else(|| json!(""), |page| json!(page)),
+        "rerank_score": logit(citation.rerank_score),
+        "content_preview": citation.text.chars().take(PREVIEW).collect::<String>(),
+        "content": citation.text,
+    })
+}
+
+/// The store of every passage that was read, as it names one each.
+fn used(answer: &Answer) -> Vec<&'static str> {
+    let first = |stores: &[Store]| store(stores.first().copied().unwrap_or(Store::Vector));
+    let cited = answer.citations.iter().map(|citation| first(&citation.stores));
+    let uncited = answer.uncited.iter().map(Passage::stores);
+    cited.chain(uncited.map(|stores| first(&stores))).collect()
+}
+
+/// Its scores are the cross-encoder's raw logits, four decimals; what was never read has 0.
+fn logit(probability: Option<f32>) -> f64 {
+    let Some(probability) = probability.filter(|probability| *probability > 0.0) else {
+        return 0.0;
+    };
+    let probability = f64::from(probability).clamp(1e-6, 1.0 - 1e-6);
+    ((probability / (1.0 - probability)).ln() * 1e4).round() / 1e4
+}
+
+fn share(part: u64, whole: u64) -> Option<f32> {
+    #[expect(clippy::cast_precision_loss, reason = "a share of two counts")]
+    (whole > 0).then(|| part as f32 / whole as f32)
+}
+
+fn rounded(value: f32, decimals: i32) -> f64 {
+    let factor = 10_f64.powi(decimals);
+    (f64::from(value) * factor).round() / factor
 }

@@ -52,14 +52,14 @@ pub enum Command {
     Export(ExportArgs),
     /// Check answers against passages, sentence by sentence
     Check(CheckArgs),
-    /// Serve programs on this computer over HTTP
-    Serve(ServeArgs),
     /// List the documents
     Documents(DocumentsArgs),
     /// Remove documents from all stores
     Delete(DeleteArgs),
     /// Say what is there, what is wrong and what to do
     Doctor,
+    /// Answer other programs over HTTP, on this machine
+    Serve(ServeArgs),
     /// Read one file under limits, for the program itself
     #[command(name = "extract-worker", hide = true)]
     ExtractWorker,
@@ -178,20 +178,6 @@ pub struct AskArgs {
     pub no_web: bool,
 }
 
-/// `adrag serve`.
-#[derive(Args, Debug)]
-pub struct ServeArgs {
-    /// Port on this computer; 0 for any that is free
-    #[arg(long, default_value_t = 5151)]
-    pub port: u16,
-    /// Serve the paths and frames of the source system, without a token
-    #[arg(long)]
-    pub compat: bool,
-    /// Origin of a page that may call, such as http://localhost:8080; may be repeated
-    #[arg(long, value_name = "URL", value_parser = filled)]
-    pub allow_origin: Vec<String>,
-}
-
 /// `adrag threads`.
 #[derive(Args, Debug)]
 pub struct ThreadsArgs {
@@ -239,6 +225,29 @@ pub struct DeleteArgs {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
+}
+
+/// `adrag serve`.
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// Port; 0 takes any free one [default: 5151, with --compat 5000]
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Address to listen on; any but this machine's own wants --allow-remote
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = filled)]
+    pub host: String,
+    /// Let other machines reach the port
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// File that holds the token; written with a fresh one when it is not there [default: a fresh one, printed]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Serve also the routes and frames of the system adRAG replaces, without a token, for its front end
+    #[arg(long)]
+    pub compat: bool,
+    /// Let web pages of this origin ask (may be given several times)
+    #[arg(long, value_name = "URL", value_parser = filled)]
+    pub allow_origin: Vec<String>,
 }
 
 /// Which documents.

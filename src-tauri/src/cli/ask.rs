@@ -265,6 +265,8 @@ mod tests {
                 chunk: "c".into(),
                 url: None,
                 flagged: None,
+                stores: vec![],
+                rerank_score: None,
             }],
             uncited: vec![],
             claims: vec![],

@@ -50,23 +50,23 @@ pub fn run(command: Command, json: bool, places: &Places) -> ExitCode {
 }
 
 async fn perform(command: &Command, places: &Places, output: &Output) -> Ended {
-    let mut input = Input::check(command, output)?;
+    let input = Input::check(command, output)?;
     let interrupt = Interrupt::listen();
     let engine = tokio::select! {
         opened = adrag_adapters::compose::open(places.options()?) => opened?,
         () = interrupt.given() => return Err(interrupt::stopped().into()),
     };
-    input.data_dir = places.data_dir.clone();
-    let ended = dispatch(command, input, &engine, output, &interrupt).await;
+    let ended = execute(command, input, places, &engine, output, &interrupt).await;
     if tokio::time::timeout(CLOSING_LIMIT, engine.close()).await.is_err() {
         tracing::warn!("the engine did not end in time");
     }
     ended
 }
 
-async fn dispatch(
+async fn execute(
     command: &Command,
     input: Input,
+    places: &Places,
     engine: &Arc<Engine>,
     output: &Output,
     interrupt: &Interrupt,
@@ -77,12 +77,12 @@ async fn dispatch(
         Command::Extract(args) => interrupt.or(extract::extract(args, engine, output)).await,
         Command::Search(args) => interrupt.or(search::search(args, engine, output)).await,
         Command::Check(args) => interrupt.or(check::check(args, engine, output)).await,
-        Command::Serve(args) => serve::serve(args, engine, input.data_dir, output, interrupt).await,
         Command::Threads(args) => interrupt.or(threads::list(args, engine, output)).await,
         Command::Export(args) => interrupt.or(threads::export(args, engine, output)).await,
         Command::Documents(args) => interrupt.or(documents::list(args, engine, output)).await,
         Command::Delete(args) => interrupt.or(documents::delete(args, engine, output)).await,
         Command::Doctor => interrupt.or(doctor::doctor(engine, output)).await,
+        Command::Serve(args) => serve::serve(args, &places.data_dir, engine, output, interrupt).await,
         Command::ExtractWorker => Err(Stop::Usage(
             "`extract-worker` is for the program itself".to_owned(),
         )),
@@ -93,7 +93,6 @@ async fn dispatch(
 #[derive(Default)]
 struct Input {
     history: Vec<adrag_contract::Turn>,
-    data_dir: PathBuf,
 }
 
 impl Input {
@@ -101,8 +100,8 @@ impl Input {
         match command {
             Command::Ask(args) => Ok(Self {
                 history: ask::read_history(args.history.as_deref()).map_err(Stop::Usage)?,
-                ..Self::default()
             }),
+            Command::Serve(args) => serve::check(args).map(|()| Self::default()),
             Command::Delete(args) => documents::confirm(args, output).map(|()| Self::default()),
             _ => Ok(Self::default()),
         }

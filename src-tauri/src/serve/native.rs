@@ -1,192 +1,249 @@
-//! Our own routes, under `/v1`.
+//! The routes in our words, under `/v1`.
 
-use super::Door;
-use super::reply::{Answered, Refused, kind_of, read_json};
-use super::stream::Follow;
-use super::upload;
+use super::Shared;
+use super::fault::Fault;
+use super::read::{Asked, Body, Named, is_of, parse};
+use super::stream::{self, Watched};
+use super::{openapi, upload};
 use adrag_contract::{
-    AddFilesRequest, AppError, AskRequest, CollectionName, DocumentId, ErrorCode, RunId, Store,
+    AddFilesRequest, AskRequest, CollectionName, DoctorReport, DocumentId, DocumentReport, EngineId, RunId,
+    SearchReply, Store, ThreadId, Turn,
 };
-use adrag_core::engine::SearchRequest;
+use adrag_core::engine::{SearchRequest, reports_of};
 use axum::Json;
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::convert::Infallible;
-use std::time::Duration;
+use std::path::PathBuf;
 
-/// A comment now and then keeps a silent stream from being cut on the way.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+type Reply = Result<Json<Value>, Fault>;
 
-pub(super) fn routes() -> Router<Door> {
-    Router::new()
-        .route("/v1/health", get(health))
-        .route("/v1/openapi.json", get(openapi))
-        .route("/v1/doctor", get(doctor))
-        .route("/v1/engines", get(engines))
-        .route("/v1/documents", get(documents).post(add).delete(clear))
-        .route("/v1/documents/{id}", delete(remove))
-        .route("/v1/uploads", post(upload_file))
-        .route("/v1/search", post(search))
-        .route("/v1/ask", post(ask))
-        .route("/v1/runs/{id}/events", get(events))
-        .route("/v1/runs/{id}/cancel", post(cancel))
-        .route("/v1/threads", get(threads))
+/// Whether it answers at all.
+pub async fn health() -> Json<Value> {
+    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-async fn health() -> Json<Value> {
-    Json(json!({ "status": "healthy", "version": env!("CARGO_PKG_VERSION") }))
+/// What there is to ask.
+pub async fn describe(State(served): State<Shared>) -> Json<Value> {
+    Json(openapi::document(served.compat))
 }
 
-async fn openapi() -> Json<Value> {
-    Json(super::openapi::description())
+/// What is there, what is wrong, what to do.
+pub async fn doctor(State(served): State<Shared>) -> Json<DoctorReport> {
+    Json(served.engine.doctor().await)
 }
 
-async fn doctor(State(door): State<Door>) -> Answered {
-    Ok(Json(json!(door.engine.doctor().await)))
+/// The engines, asked now.
+pub async fn providers(State(served): State<Shared>) -> Json<Value> {
+    let settings = served.engine.settings().await;
+    Json(json!({ "engines": served.engine.probe_engines().await, "default": settings.engine }))
 }
 
-async fn engines(State(door): State<Door>) -> Answered {
-    Ok(Json(json!({ "engines": door.engine.probe_engines().await })))
-}
-
+/// A collection, or all.
 #[derive(Deserialize)]
-struct Scope {
-    collection: Option<String>,
+#[serde(deny_unknown_fields)]
+pub struct Which {
+    collection: Option<CollectionName>,
+    #[serde(default)]
+    all: bool,
+}
+
+/// The documents.
+pub async fn list_documents(State(served): State<Shared>, Asked(which): Asked<Which>) -> Reply {
+    let documents = served.engine.list_documents(which.collection.as_ref()).await?;
+    Ok(Json(json!({ "documents": documents })))
+}
+
+/// The collections.
+pub async fn list_collections(State(served): State<Shared>) -> Reply {
+    Ok(Json(
+        json!({ "collections": served.engine.list_collections().await? }),
+    ))
+}
+
+/// Paths to add.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paths {
+    paths: Vec<String>,
+    #[serde(default)]
+    collection: CollectionName,
+}
+
+/// Adds uploaded files, or files and folders of this machine by their path, and answers when they are read.
+pub async fn add_documents(State(served): State<Shared>, request: Request) -> Reply {
+    if is_of(request.headers(), "multipart/form-data") {
+        let (kept, collection) = upload::receive(&served, request, upload::LIMIT).await?;
+        let reports = upload::add(&served, kept, collection.unwrap_or_default()).await?;
+        return Ok(added(&reports));
+    }
+    if !is_of(request.headers(), "application/json") {
+        return Err(Fault::media_type("multipart/form-data` or `application/json"));
+    }
+    let Paths { paths, collection } = parse(request).await?;
+    if let Some(relative) = paths.iter().find(|path| !PathBuf::from(path).is_absolute()) {
+        return Err(Fault::bad_request(format!(
+            "the path `{relative}` is not absolute"
+        )));
+    }
+    let run = served
+        .engine
+        .add_files(AddFilesRequest { paths, collection })
+        .await?;
+    Ok(added(reports_of(&served.engine.wait(&run).await?)))
+}
+
+fn added(reports: &[DocumentReport]) -> Json<Value> {
+    Json(json!({ "documents": reports }))
+}
+
+/// Removes a document from all stores.
+pub async fn delete_document(State(served): State<Shared>, Named(id): Named) -> Reply {
+    let id = DocumentId::new(id);
+    let path = served.engine.document_path(&id).await?;
+    served.engine.delete_documents(&[id]).await?;
+    upload::forget(&served, [PathBuf::from(path)]).await;
+    Ok(Json(json!({ "deleted": 1 })))
+}
+
+/// Removes the documents of a collection, or all when that is said.
+pub async fn clear_documents(State(served): State<Shared>, Asked(which): Asked<Which>) -> Reply {
+    if which.collection.is_some() == which.all {
+        return Err(Fault::bad_request("name one: `collection=NAME` or `all=true`"));
+    }
+    let paths: Vec<PathBuf> = served
+        .engine
+        .list_documents(which.collection.as_ref())
+        .await?
+        .into_iter()
+        .map(|document| document.path.into())
+        .collect();
+    let deleted = served.engine.clear_documents(which.collection.as_ref()).await?;
+    upload::forget(&served, paths).await;
+    Ok(Json(json!({ "deleted": deleted })))
+}
+
+/// A search.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    question: String,
+    #[serde(default = "all_stores")]
+    stores: Vec<Store>,
+    rerank: Option<bool>,
+    #[serde(default = "ten")]
+    top: usize,
+    collection: Option<CollectionName>,
+}
+
+fn all_stores() -> Vec<Store> {
+    Store::LOCAL.to_vec()
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// Passages for a question.
+pub async fn search(
+    State(served): State<Shared>,
+    Body(search): Body<Search>,
+) -> Result<Json<SearchReply>, Fault> {
+    if search.stores.contains(&Store::Web) {
+        return Err(Fault::bad_request("the web is searched for answers only"));
+    }
+    let request = SearchRequest {
+        question: search.question,
+        stores: search.stores,
+        rerank: search.rerank,
+        top: search.top,
+        collection: search.collection,
+    };
+    Ok(Json(served.engine.search(request).await?))
+}
+
+/// A question. The server of an engine cannot be named here: its key would go there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    question: String,
+    #[serde(default)]
+    history: Vec<Turn>,
+    engine: Option<EngineId>,
+    model: Option<String>,
+    collection: Option<CollectionName>,
+    web: Option<bool>,
+    thread: Option<ThreadId>,
+    replaces: Option<RunId>,
+    /// Whether the run goes on when the stream is closed.
+    #[serde(default)]
+    keep: bool,
+}
+
+/// Answers a question as a stream of events. Closing it stops the run, unless `keep` is set.
+pub async fn ask(State(served): State<Shared>, Body(ask): Body<Ask>) -> Result<Response, Fault> {
+    let request = AskRequest {
+        question: ask.question,
+        history: ask.history,
+        engine: ask.engine,
+        model: ask.model,
+        base_url: None,
+        collection: ask.collection,
+        web: ask.web,
+        thread: ask.thread,
+        replaces: ask.replaces,
+    };
+    let run = served.engine.ask(request).await?;
+    Ok(stream::native(Watched::start(&served, run, 0, !ask.keep).await?))
+}
+
+/// Words to look for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Find {
     #[serde(default)]
     find: String,
 }
 
-async fn documents(State(door): State<Door>, Query(scope): Query<Scope>) -> Answered {
-    let collection = scope.collection.map(CollectionName::new);
-    let documents = door.engine.list_documents(collection.as_ref()).await?;
-    Ok(Json(json!({ "documents": documents })))
-}
-
-#[derive(Deserialize)]
-struct Paths {
-    paths: Vec<String>,
-    #[serde(default)]
-    collection: Option<String>,
-}
-
-/// Adds files of this computer by their paths; the events follow.
-async fn add(State(door): State<Door>, headers: HeaderMap, body: Body) -> Answered<Response> {
-    let paths: Paths = read_json(kind_of(&headers), body).await?;
-    let request = AddFilesRequest {
-        paths: paths.paths,
-        collection: paths.collection.map(CollectionName::new).unwrap_or_default(),
-    };
-    let run = door.engine.add_files(request).await?;
-    // Closing this stream does not stop an ingestion: it is work of its own.
-    stream(&door, run, 0, false).await
-}
-
-async fn clear(State(door): State<Door>, Query(scope): Query<Scope>) -> Answered {
-    let collection = scope.collection.map(CollectionName::new);
-    let deleted = door.engine.clear_documents(collection.as_ref()).await?;
-    Ok(Json(json!({ "deleted": deleted })))
-}
-
-async fn remove(State(door): State<Door>, Path(id): Path<String>) -> Answered {
-    door.engine.delete_documents(&[DocumentId::new(id)]).await?;
-    Ok(Json(json!({ "deleted": 1 })))
-}
-
-async fn upload_file(State(door): State<Door>, request: Request) -> Answered {
-    let form = Multipart::from_request(request, &())
-        .await
-        .map_err(|error| error.body_text());
-    let taken = upload::take(&door, form).await?;
-    if !taken.report.state.is_searchable() {
-        return Err(Refused::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            AppError::new(
-                ErrorCode::UnreadableFile,
-                taken
-                    .report
-                    .reason
-                    .unwrap_or_else(|| format!("`{}` holds no text", taken.name)),
-            ),
-        ));
-    }
-    Ok(Json(json!({ "document": taken.report })))
-}
-
-#[derive(Deserialize)]
-struct Search {
-    question: String,
-    #[serde(default)]
-    stores: Vec<Store>,
-    top: Option<usize>,
-    rerank: Option<bool>,
-    collection: Option<String>,
-}
-
-async fn search(State(door): State<Door>, headers: HeaderMap, body: Body) -> Answered {
-    let search: Search = read_json(kind_of(&headers), body).await?;
-    let stores = if search.stores.is_empty() {
-        Store::LOCAL.to_vec()
-    } else {
-        search.stores
-    };
-    let reply = door
-        .engine
-        .search(SearchRequest {
-            question: search.question,
-            stores,
-            rerank: search.rerank,
-            top: search.top.unwrap_or(10).clamp(1, 200),
-            collection: search.collection.map(CollectionName::new),
-        })
-        .await?;
-    Ok(Json(json!(reply)))
-}
-
-/// Answers a question; closing the stream stops it.
-async fn ask(State(door): State<Door>, headers: HeaderMap, body: Body) -> Answered<Response> {
-    let request: AskRequest = read_json(kind_of(&headers), body).await?;
-    let run = door.engine.ask(request).await?;
-    stream(&door, run, 0, true).await
-}
-
-/// Attaches to a run; `Last-Event-ID` goes on behind that event.
-async fn events(State(door): State<Door>, Path(id): Path<String>, headers: HeaderMap) -> Answered<Response> {
-    let from = headers
-        .get("last-event-id")
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.parse::<u64>().ok())
-        .map_or(0, |last| last + 1);
-    stream(&door, RunId::new(id), from, false).await
-}
-
-async fn cancel(State(door): State<Door>, Path(id): Path<String>) -> Answered {
-    let run = RunId::new(id);
-    door.engine.run_snapshot(&run).await?;
-    Ok(Json(json!({ "cancelled": door.engine.cancel(&run) })))
-}
-
-async fn threads(State(door): State<Door>, Query(scope): Query<Scope>) -> Answered {
+/// The threads.
+pub async fn list_threads(State(served): State<Shared>, Asked(words): Asked<Find>) -> Reply {
     Ok(Json(
-        json!({ "threads": door.engine.list_threads(&scope.find).await? }),
+        json!({ "threads": served.engine.list_threads(&words.find).await? }),
     ))
 }
 
-async fn stream(door: &Door, run: RunId, from: u64, cancel: bool) -> Answered<Response> {
-    let follow = door.events.follow(door.engine.clone(), run, from, cancel).await?;
-    let events = futures::stream::unfold(follow, |mut follow: Follow| async {
-        let event = follow.next().await?;
-        let data = serde_json::to_string(&event).unwrap_or_default();
-        let told = Event::default().id(event.seq.to_string()).data(data);
-        Some((Ok::<_, Infallible>(told), follow))
-    });
-    Ok(Sse::new(events)
-        .keep_alive(KeepAlive::new().interval(HEARTBEAT))
-        .into_response())
+/// The latest questions.
+pub async fn list_runs(State(served): State<Shared>) -> Reply {
+    Ok(Json(json!({ "runs": served.engine.list_runs().await? })))
+}
+
+/// The events of a run from the one after `Last-Event-ID` on; all of them without it. Watching owns nothing.
+pub async fn run_events(
+    State(served): State<Shared>,
+    Named(run): Named,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    let from = match headers.get("last-event-id") {
+        None => 0,
+        Some(last) => last
+            .to_str()
+            .ok()
+            .and_then(|last| last.trim().parse::<u64>().ok()?.checked_add(1))
+            .ok_or_else(|| Fault::bad_request("`Last-Event-ID` is no number of an event"))?,
+    };
+    Ok(stream::native(
+        Watched::start(&served, RunId::new(run), from, false).await?,
+    ))
+}
+
+/// Stops a run; false when it was over.
+pub async fn cancel_run(State(served): State<Shared>, Named(run): Named) -> Result<Response, Fault> {
+    let run = RunId::new(run);
+    let cancelled = served.engine.cancel(&run);
+    if !cancelled {
+        served.engine.run_snapshot(&run).await?;
+    }
+    Ok((StatusCode::OK, Json(json!({ "cancelled": cancelled }))).into_response())
 }

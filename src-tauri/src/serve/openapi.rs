@@ -1,181 +1,264 @@
-//! The description of our own routes (OpenAPI 3.1). A test compares it with what the routes answer.
+//! The description of the routes, OpenAPI 3.1.
 
-use serde_json::{Value, json};
+use super::operation::{Operation, Route};
+use serde_json::{Map, Value, json};
 
-/// Path, method, what it does, whether it takes a body, what it answers with.
-const ROUTES: [(&str, &str, &str, Option<&str>, &str); 14] = [
-    (
-        "/v1/health",
-        "get",
-        "Whether the server is there",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/openapi.json",
-        "get",
-        "This description",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/doctor",
-        "get",
-        "What is there, what is wrong, what to do",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/engines",
-        "get",
-        "The engines, each asked now",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/documents",
-        "get",
-        "The documents, of a collection or all",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/documents",
-        "post",
-        "Adds files of this computer; the events follow",
-        Some("AddDocuments"),
-        "text/event-stream",
-    ),
-    (
-        "/v1/documents",
-        "delete",
-        "Removes every document, of a collection or all",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/documents/{id}",
-        "delete",
-        "Removes a document from all stores",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/uploads",
-        "post",
-        "Adds a file sent as the form field `file`",
-        Some("Upload"),
-        "application/json",
-    ),
-    (
-        "/v1/search",
-        "post",
-        "Finds passages",
-        Some("Search"),
-        "application/json",
-    ),
-    (
-        "/v1/ask",
-        "post",
-        "Answers a question; its events follow, closing the stream stops it",
-        Some("Ask"),
-        "text/event-stream",
-    ),
-    (
-        "/v1/runs/{id}/events",
-        "get",
-        "The events of a run, behind `Last-Event-ID`",
-        None,
-        "text/event-stream",
-    ),
-    (
-        "/v1/runs/{id}/cancel",
-        "post",
-        "Stops a run",
-        None,
-        "application/json",
-    ),
-    (
-        "/v1/threads",
-        "get",
-        "The conversations",
-        None,
-        "application/json",
-    ),
-];
-
-/// The whole description.
-pub fn description() -> Value {
-    let mut paths = json!({});
-    for (path, method, about, body, kind) in ROUTES {
-        let mut operation = json!({
-            "summary": about,
-            "responses": {
-                "200": { "description": "Done", "content": { kind: {} } },
-                "default": { "description": "Refused", "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } } },
-            },
-        });
-        let mut parameters = Vec::new();
-        if path.contains("{id}") {
-            parameters.push(
-                json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }),
-            );
+/// The description of what this server answers.
+pub fn document(compat: bool) -> Value {
+    let mut paths = Map::new();
+    for operation in Operation::ALL {
+        let route = operation.route();
+        if compat || !route.compat {
+            let described = describe(operation, &route);
+            let methods = paths.entry(route.path).or_insert_with(|| json!({}));
+            methods[route.method] = described;
         }
-        if path == "/v1/documents" && method != "post" {
-            parameters.push(json!({ "name": "collection", "in": "query", "schema": { "type": "string" } }));
-        }
-        if path == "/v1/threads" {
-            parameters.push(json!({ "name": "find", "in": "query", "schema": { "type": "string" } }));
-        }
-        if !parameters.is_empty() {
-            operation["parameters"] = json!(parameters);
-        }
-        if let Some(schema) = body {
-            let kind = if schema == "Upload" {
-                "multipart/form-data"
-            } else {
-                "application/json"
-            };
-            operation["requestBody"] = json!({
-                "required": true,
-                "content": { kind: { "schema": { "$ref": format!("#/components/schemas/{schema}") } } },
-            });
-        }
-        paths[path][method] = operation;
     }
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "adRAG", "version": env!("CARGO_PKG_VERSION"), "description": "Answers questions from your own documents and shows the proof." },
+        "info": {
+            "title": "adRAG",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Answers questions from a person's own documents and shows the proof.",
+        },
         "security": [{ "token": [] }],
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": {
-                "Error": object(&json!({ "error": object(&json!({ "code": text(), "message": text(), "hint": text() }), &["code", "message"]) }), &["error"]),
-                "Ask": object(&json!({
-                    "question": text(), "engine": { "enum": ["quotes", "openai", "ollama", "local", null] }, "model": maybe(),
-                    "base_url": maybe(), "collection": maybe(), "web": { "type": ["boolean", "null"] }, "thread": maybe(), "replaces": maybe(),
-                    "history": { "type": "array", "items": object(&json!({ "role": { "enum": ["user", "assistant"] }, "content": text() }), &["role", "content"]) },
-                }), &["question"]),
-                "Search": object(&json!({
-                    "question": text(), "top": { "type": "integer", "minimum": 1, "maximum": 200 }, "rerank": { "type": ["boolean", "null"] },
-                    "stores": { "type": "array", "items": { "enum": ["vector", "keyword", "graph"] } }, "collection": maybe(),
-                }), &["question"]),
-                "AddDocuments": object(&json!({ "paths": { "type": "array", "items": text() }, "collection": maybe() }), &["paths"]),
-                "Upload": object(&json!({ "file": { "type": "string", "format": "binary" }, "collection": text() }), &["file"]),
+            "responses": {
+                "Fault": {
+                    "description": "What went wrong and what to do",
+                    "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Fault" } } },
+                },
+                "CompatFault": {
+                    "description": "What went wrong, in the words of the source system",
+                    "content": { "application/json": { "schema": object(&[("error", text())], &["error"]) } },
+                },
             },
+            "schemas": schemas(),
         },
     })
+}
+
+fn describe(operation: Operation, route: &Route) -> Value {
+    let mut described = json!({
+        "operationId": format!("{operation:?}"),
+        "summary": route.summary,
+        "parameters": parameters(operation, route),
+        "responses": {
+            "200": {
+                "description": "Done",
+                "content": { route.gives: { "schema": reply(operation) } },
+            },
+            "default": {
+                "$ref": format!("#/components/responses/{}", if route.compat { "CompatFault" } else { "Fault" }),
+            },
+        },
+    });
+    if route.compat {
+        described["security"] = json!([]);
+    }
+    if !route.takes.is_empty() {
+        let content: Map<String, Value> = route
+            .takes
+            .iter()
+            .map(|kind| ((*kind).to_owned(), json!({ "schema": request(operation, kind) })))
+            .collect();
+        described["requestBody"] = json!({ "required": true, "content": content });
+    }
+    described
+}
+
+fn parameters(operation: Operation, route: &Route) -> Vec<Value> {
+    let parameter = |name: &str, place: &str, schema: Value| json!({ "name": name, "in": place, "required": place == "path", "schema": schema });
+    let mut parameters = Vec::new();
+    if route.path.contains("{id}") {
+        parameters.push(parameter("id", "path", text()));
+    }
+    match operation {
+        Operation::ListDocuments => parameters.push(parameter("collection", "query", text())),
+        Operation::ClearDocuments => {
+            parameters.push(parameter("collection", "query", text()));
+            parameters.push(parameter("all", "query", truth()));
+        }
+        Operation::ListThreads => parameters.push(parameter("find", "query", text())),
+        Operation::RunEvents => parameters.push(parameter("Last-Event-ID", "header", whole())),
+        _ => {}
+    }
+    parameters
+}
+
+fn request(operation: Operation, kind: &str) -> Value {
+    match operation {
+        Operation::AddDocuments if kind == "application/json" => {
+            object(&[("paths", list(text())), ("collection", text())], &["paths"])
+        }
+        Operation::AddDocuments | Operation::CompatUpload => object(
+            &[
+                ("file", json!({ "type": "string", "format": "binary" })),
+                ("collection", text()),
+            ],
+            &["file"],
+        ),
+        Operation::Search => object(
+            &[
+                ("question", text()),
+                ("stores", list(one_of(&["vector", "keyword", "graph"]))),
+                ("rerank", truth()),
+                ("top", whole()),
+                ("collection", text()),
+            ],
+            &["question"],
+        ),
+        Operation::Ask => object(
+            &[
+                ("question", text()),
+                ("history", list(reference("Turn"))),
+                ("engine", one_of(&["quotes", "openai", "ollama", "local"])),
+                ("model", text()),
+                ("collection", text()),
+                ("web", truth()),
+                ("thread", text()),
+                ("replaces", text()),
+                ("keep", truth()),
+            ],
+            &["question"],
+        ),
+        Operation::CompatQuery => object(
+            &[
+                ("query", text()),
+                ("provider", one_of(&["openai", "ollama"])),
+                ("model", text()),
+            ],
+            &["query"],
+        ),
+        _ => json!({}),
+    }
+}
+
+fn reply(operation: Operation) -> Value {
+    let anything = || json!({ "type": "object" });
+    match operation {
+        Operation::Health => object(&[("status", text()), ("version", text())], &["status", "version"]),
+        Operation::Describe | Operation::Doctor => anything(),
+        Operation::ListProviders => object(
+            &[("engines", list(anything())), ("default", text())],
+            &["engines", "default"],
+        ),
+        Operation::ListCollections => object(&[("collections", list(anything()))], &["collections"]),
+        Operation::ListDocuments | Operation::AddDocuments => {
+            object(&[("documents", list(reference("Document")))], &["documents"])
+        }
+        Operation::ClearDocuments | Operation::DeleteDocument => {
+            object(&[("deleted", whole())], &["deleted"])
+        }
+        Operation::Search => object(
+            &[("hits", list(anything())), ("took_ms", whole())],
+            &["hits", "took_ms"],
+        ),
+        Operation::Ask | Operation::RunEvents => json!({
+            "type": "string",
+            "description": "Server-sent events: `id` is the number of the event, `data` a RunEvent as JSON; the last one \
+                is RunFinished, RunFailed or RunCancelled",
+        }),
+        Operation::ListThreads => object(&[("threads", list(anything()))], &["threads"]),
+        Operation::ListRuns => object(&[("runs", list(anything()))], &["runs"]),
+        Operation::CancelRun => object(&[("cancelled", truth())], &["cancelled"]),
+        Operation::CompatQuery => json!({
+            "type": "string",
+            "description": "Lines of `data: {type, data}`; the last one is {\"type\": \"stream_end\"}",
+        }),
+        Operation::CompatHealth => object(&[("status", text())], &["status"]),
+        Operation::CompatUpload => object(
+            &[
+                ("success", truth()),
+                ("file_name", text()),
+                ("file_hash", text()),
+                ("chunks_indexed", whole()),
+                ("kb", anything()),
+                ("stats", anything()),
+            ],
+            &[
+                "success",
+                "file_name",
+                "file_hash",
+                "chunks_indexed",
+                "kb",
+                "stats",
+            ],
+        ),
+        Operation::CompatDocuments => object(
+            &[
+                ("vector_count", whole()),
+                ("bm25_count", whole()),
+                ("graph", anything()),
+            ],
+            &["vector_count", "bm25_count", "graph"],
+        ),
+        Operation::CompatClear => object(
+            &[("success", truth()), ("message", text())],
+            &["success", "message"],
+        ),
+        Operation::CompatKnowledgeBases => {
+            object(&[("knowledge_bases", list(anything()))], &["knowledge_bases"])
+        }
+        Operation::CompatDeleteKnowledgeBase => object(
+            &[("success", truth()), ("stats", anything())],
+            &["success", "stats"],
+        ),
+        Operation::CompatProviders => object(
+            &[("providers", list(anything())), ("default", text())],
+            &["providers", "default"],
+        ),
+    }
+}
+
+fn schemas() -> Value {
+    let fault = object(
+        &[("code", text()), ("message", text()), ("hint", text())],
+        &["code", "message", "hint"],
+    );
+    json!({
+        "Fault": object(&[("error", fault)], &["error"]),
+        "Turn": object(
+            &[("role", one_of(&["user", "assistant"])), ("content", text())],
+            &["role", "content"],
+        ),
+        "Document": object(
+            &[("path", text()), ("state", text()), ("chunks", whole()), ("chars", whole())],
+            &["path", "state", "chunks", "chars"],
+        ),
+    })
+}
+
+fn object(properties: &[(&str, Value)], required: &[&str]) -> Value {
+    let properties: Map<String, Value> = properties
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+        .collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+fn list(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn one_of(names: &[&str]) -> Value {
+    json!({ "type": "string", "enum": names })
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
 fn text() -> Value {
     json!({ "type": "string" })
 }
 
-fn maybe() -> Value {
-    json!({ "type": ["string", "null"] })
+fn truth() -> Value {
+    json!({ "type": "boolean" })
 }
 
-fn object(properties: &Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+fn whole() -> Value {
+    json!({ "type": "integer" })
 }

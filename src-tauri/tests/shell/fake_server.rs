@@ -26,12 +26,20 @@ pub enum Reply {
     SilentMidStream,
     /// Streams bytes that are no UTF-8.
     InvalidUtf8,
+    /// Streams an answer until nobody reads it any more.
+    Endless,
+    /// Streams some of an answer, then the rest of a piece a byte a second.
+    Trickles,
+    /// 200 MB without a line end.
+    Huge,
 }
 
 /// The server, for as long as this lives.
 pub struct FakeServer {
     port: u16,
     asked: Arc<AtomicUsize>,
+    writing: Arc<AtomicUsize>,
+    left: Arc<AtomicUsize>,
     over: Arc<AtomicBool>,
 }
 
@@ -42,24 +50,54 @@ impl FakeServer {
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(AtomicUsize::new(0));
         let over = Arc::new(AtomicBool::new(false));
+        let (writing, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         thread::spawn({
             let (asked, over) = (asked.clone(), over.clone());
+            let (writing, left) = (writing.clone(), left.clone());
             move || {
                 for stream in listener.incoming() {
                     if over.load(Ordering::SeqCst) {
                         return;
                     }
                     let (asked, over) = (asked.clone(), over.clone());
-                    thread::spawn(move || serve(stream.unwrap(), reply, &asked, &over));
+                    let (writing, left) = (writing.clone(), left.clone());
+                    thread::spawn(move || {
+                        let stream = stream.unwrap();
+                        match reply {
+                            Reply::Endless => endless(stream, &asked, &writing, &left, &over),
+                            _ => serve(stream, reply, &asked, &over),
+                        }
+                    });
                 }
             }
         });
-        Self { port, asked, over }
+        Self {
+            port,
+            asked,
+            writing,
+            left,
+            over,
+        }
     }
 
     /// What `--base-url` takes.
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// Answers without end that nobody reads any more.
+    pub fn left(&self) -> usize {
+        self.left.load(Ordering::SeqCst)
+    }
+
+    /// Whether an answer without end begins within five seconds.
+    pub fn is_writing(&self) -> bool {
+        within(|| self.writing.load(Ordering::SeqCst) > 0)
+    }
+
+    /// Whether that many are left within five seconds.
+    pub fn sees_left(&self, count: usize) -> bool {
+        within(|| self.left() >= count)
     }
 
     /// Chat requests so far.
@@ -112,9 +150,22 @@ fn serve(mut stream: TcpStream, reply: Reply, asked: &AtomicUsize, over: &Atomic
             )
         }),
         Reply::InvalidUtf8 => respond(&mut stream, 200, "application/json", b"\xff\xfe\xc3\x28"),
-        Reply::Good | Reply::ClosedMidStream | Reply::SilentMidStream if !streams => {
+        Reply::Good | Reply::ClosedMidStream | Reply::SilentMidStream | Reply::Trickles | Reply::Huge
+            if !streams =>
+        {
             respond(&mut stream, 200, "application/json", whole_answer().as_bytes())
         }
+        // Only what streams is without end; the planner and the critic are answered.
+        Reply::Endless => Ok(()),
+        Reply::Trickles => begin_stream(&mut stream)
+            .and_then(|()| deltas(&mut stream))
+            .and_then(|()| trickle(&mut stream, over)),
+        Reply::Huge => begin_stream(&mut stream)
+            .and_then(|()| deltas(&mut stream))
+            .and_then(|()| huge(&mut stream)),
+        Reply::Good if asks_for_json(&body) => begin_stream(&mut stream)
+            .and_then(|()| stream.write_all(delta(&judgement()).as_bytes()))
+            .and_then(|()| stream.write_all(finished().as_bytes())),
         Reply::Good => begin_stream(&mut stream)
             .and_then(|()| deltas(&mut stream))
             .and_then(|()| stream.write_all(finished().as_bytes())),
@@ -181,15 +232,34 @@ fn begin_stream(stream: &mut TcpStream) -> std::io::Result<()> {
 
 fn deltas(stream: &mut TcpStream) -> std::io::Result<()> {
     for piece in ["The span ", "measures ", "412 metres ", "[1]."] {
-        let event = serde_json::json!({
-            "id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
-            "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }],
-        });
-        write!(stream, "data: {event}\n\n")?;
+        stream.write_all(delta(piece).as_bytes())?;
         stream.flush()?;
         thread::sleep(Duration::from_millis(20));
     }
     Ok(())
+}
+
+fn delta(piece: &str) -> String {
+    let event = serde_json::json!({
+        "id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+        "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }],
+    });
+    format!("data: {event}\n\n")
+}
+
+fn asks_for_json(body: &str) -> bool {
+    body.contains("json_schema") || body.contains("json_object")
+}
+
+/// What is both a plan and a criticism.
+fn judgement() -> String {
+    serde_json::json!({
+        "retrieve": true, "use_web": false, "kind": "factual",
+        "standalone_question": "How long is the span of the Vellmar bridge?", "sub_questions": [],
+        "reasoning": "it asks for a length",
+        "grounded": true, "confidence": 0.9, "issues": [], "missing": [], "should_retry": false,
+    })
+    .to_string()
 }
 
 fn finished() -> String {
@@ -210,4 +280,61 @@ fn whole_answer() -> String {
         "usage": { "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 },
     })
     .to_string()
+}
+
+fn within(holds: impl Fn() -> bool) -> bool {
+    for _ in 0..100 {
+        if holds() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
+/// Streams until a write fails: that is when the other side has closed the connection.
+fn endless(
+    mut stream: TcpStream,
+    asked: &AtomicUsize,
+    writing: &AtomicUsize,
+    left: &AtomicUsize,
+    over: &AtomicBool,
+) {
+    let Some((target, body)) = read_request(&stream) else {
+        return;
+    };
+    asked.fetch_add(1, Ordering::SeqCst);
+    // Questions for JSON (the plan, the criticism) are answered with something else; rules take over then.
+    if !target.contains("chat/completions") || asks_for_json(&body) {
+        let _ = respond(&mut stream, 200, "application/json", whole_answer().as_bytes());
+        return;
+    }
+    writing.fetch_add(1, Ordering::SeqCst);
+    let mut writes = begin_stream(&mut stream);
+    while writes.is_ok() && !over.load(Ordering::SeqCst) {
+        writes = stream
+            .write_all(delta("word ").as_bytes())
+            .and_then(|()| stream.flush());
+        thread::sleep(Duration::from_millis(20));
+    }
+    left.fetch_add(1, Ordering::SeqCst);
+}
+
+fn trickle(stream: &mut TcpStream, over: &AtomicBool) -> std::io::Result<()> {
+    for byte in delta("and on and on").bytes() {
+        if over.load(Ordering::SeqCst) {
+            break;
+        }
+        stream.write_all(&[byte])?;
+        thread::sleep(Duration::from_secs(1));
+    }
+    Ok(())
+}
+
+fn huge(stream: &mut TcpStream) -> std::io::Result<()> {
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..200 {
+        stream.write_all(&piece)?;
+    }
+    Ok(())
 }

@@ -132,7 +132,12 @@ fn a_server_that_is_not_there_is_named() {
 #[test]
 fn an_answer_that_breaks_off_is_kept_and_marked() {
     let place = place();
-    for reply in [Reply::ClosedMidStream, Reply::SilentMidStream] {
+    for reply in [
+        Reply::ClosedMidStream,
+        Reply::SilentMidStream,
+        Reply::Trickles,
+        Reply::Huge,
+    ] {
         let server = FakeServer::start(reply);
         let ended = ask(&place, &server).exits(3);
         assert!(

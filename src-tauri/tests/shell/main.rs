@@ -5,7 +5,6 @@
 
 mod commands;
 mod config;
-mod door;
 mod fake_server;
 mod faults;
 mod judge;

@@ -25,6 +25,9 @@ fn wrong_usage_is_exit_2_and_never_opens_the_data_folder() {
         &["delete", "--collection", "c"],
         &["delete", "a", "--all", "--yes"],
         &["documents", "--unknown"],
+        &["serve", "--port", "many"],
+        &["serve", "--host", "0.0.0.0"],
+        &["serve", "now"],
         &["ingst", "a.txt"],
     ];
     for args in cases {
@@ -70,6 +73,7 @@ fn help_and_version_go_to_standard_output() {
         "documents",
         "delete",
         "doctor",
+        "serve",
         "--data-dir",
         "--json",
     ] {

@@ -128,7 +128,7 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
             lines.extend(faults.iter().map(|fault| ("Went wrong", fault.clone())));
             lines
         }
-        StageDetail::Aggregate { before, after } => {
+        StageDetail::Aggregate { before, after, .. } => {
             vec![
                 ("Found by all stores", count(*before)),
                 ("Distinct passages", count(*after)),
@@ -139,6 +139,7 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
             scored,
             kept,
             best,
+            ..
         } => {
             let mut lines = vec![
                 ("Scored by", by.clone()),
@@ -152,6 +153,7 @@ pub fn details(detail: &StageDetail) -> Vec<(&'static str, String)> {
             tokens_before,
             tokens_after,
             passages,
+            ..
         } => vec![
             ("Passages", count(*passages)),
             (
@@ -267,6 +269,8 @@ mod tests {
                 scored: 24,
                 kept: 1,
                 best: None,
+                scores: vec![],
+                stores: Default::default(),
             }),
             ..row(RowStatus::Done)
         };

@@ -201,3 +201,37 @@ async fn unsafe_xml_is_refused() {
         .contains("unsafe XML")
     );
 }
+
+/// bugs.md 23: one template, written by programs that nest runs and paragraphs in their own ways.
+#[tokio::test]
+async fn the_same_words_are_the_same_text_however_they_are_nested() {
+    let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
+    let variants = [
+        format!("<w:p>{}</w:p>", run("The pump takes QUOKKA-7731 seals.")),
+        format!(
+            "<w:p>{}{}{}</w:p>",
+            run("The pump "),
+            run("takes QUOKKA"),
+            run("-7731 seals.")
+        ),
+        format!(
+            "<w:p><w:proofErr w:type=\"spellStart\"/>{}<w:proofErr w:type=\"spellEnd\"/><w:hyperlink>{}</w:hyperlink></w:p>",
+            run("The pump takes "),
+            run("QUOKKA-7731 seals.")
+        ),
+        format!(
+            "<w:p><w:smartTag>{}<w:smartTag>{}</w:smartTag></w:smartTag></w:p>",
+            run("The pump takes "),
+            run("QUOKKA-7731 seals.")
+        ),
+        format!(
+            "<w:sdt><w:sdtContent><w:p><w:ins>{}</w:ins>{}</w:p></w:sdtContent></w:sdt>",
+            run("The pump takes QUOKKA"),
+            run("-7731 seals.")
+        ),
+    ];
+    for body in variants {
+        let parsed = parse_bytes("a.docx", &docx(&body)).await.unwrap();
+        assert_eq!(parsed.text, "The pump takes QUOKKA-7731 seals.\n", "{body}");
+    }
+}

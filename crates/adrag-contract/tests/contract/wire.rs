@@ -16,6 +16,8 @@ fn citation() -> Citation {
         chunk: ChunkId::new("c"),
         url: None,
         flagged: None,
+        stores: vec![],
+        rerank_score: None,
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: P
         let detail = StageDetail::Aggregate {
             before,
             after: pool.passages.len() as u64,
+            stores: Passage::count_stores(&pool.passages),
         };
         Ok(StageEnd::Done(pool, detail))
     })

@@ -51,7 +51,12 @@ pub(super) async fn compress(desk: Desk<'_>, plan: &Plan, ranked: RankedPassages
                 }
                 _ => whole.clone(),
             };
+            let chars = |texts: &mut dyn Iterator<Item = &String>| {
+                texts.map(|text| text.chars().count() as u64).sum::<u64>()
+            };
             let detail = StageDetail::Compress {
+                chars_before: Some(chars(&mut ranked.kept.iter().map(|passage| &passage.text))),
+                chars_after: Some(chars(&mut context.excerpts.iter())),
                 tokens_before: before,
                 tokens_after: tokens(&mut context.excerpts.iter()),
                 passages: context.passages.len() as u64,

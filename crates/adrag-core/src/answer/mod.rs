@@ -31,7 +31,7 @@ pub use retrieve::{Search, search_stores};
 pub use scorer::SentenceReranker;
 pub use support::Fold;
 pub(crate) use support::check_support;
-pub use types::{Candidates, Context, Draft, Plan, Pool, Question, RankedPassages, Review};
+pub use types::{ALSO_THE_WEB, Candidates, Context, Draft, Plan, Pool, Question, RankedPassages, Review};
 
 use crate::engine::Ports;
 use crate::ports::{ChatModel, PortError, PortResult};

@@ -269,6 +269,8 @@ fn citation(n: u32, passages: &[Passage]) -> Option<Citation> {
         chunk: passage.chunk.clone(),
         url: passage.url.clone(),
         flagged: passage.flagged.clone(),
+        stores: passage.stores(),
+        rerank_score: passage.rerank_score,
     })
 }
 

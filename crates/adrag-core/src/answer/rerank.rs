@@ -74,6 +74,12 @@ pub(super) async fn rerank(desk: Desk<'_>, plan: &Plan, pool: &Pool) -> PortResu
                 scored,
                 kept: kept.kept.len() as u64,
                 best,
+                scores: kept
+                    .kept
+                    .iter()
+                    .map(|passage| passage.rerank_score.unwrap_or_default())
+                    .collect(),
+                stores: Passage::count_stores(&kept.kept),
             };
             Ok(StageEnd::Done(kept, detail))
         },

@@ -77,7 +77,7 @@ impl Plan {
             .map(|query| format!("also searches for \"{query}\""))
             .collect();
         if self.use_web && !before.use_web {
-            changes.push("also searches the web".to_owned());
+            changes.push(ALSO_THE_WEB.to_owned());
         }
         if self.critique != before.critique {
             changes.push("the answer is told what was wrong".to_owned());
@@ -85,6 +85,9 @@ impl Plan {
         changes
     }
 }
+
+/// How a pass that escalates says so among its changes.
+pub const ALSO_THE_WEB: &str = "also searches the web";
 
 /// Hits of every list, before fusion.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -70,6 +70,13 @@ impl Engine {
         }
     }
 
+    /// How much each store holds, and what is wrong with those that cannot say.
+    pub async fn store_counts(&self) -> (StoreCounts, Vec<AppError>) {
+        let mut problems = Vec::new();
+        let counts = self.counts(&mut problems).await;
+        (counts, problems)
+    }
+
     async fn counts(&self, problems: &mut Vec<AppError>) -> StoreCounts {
         let mut counts = StoreCounts::default();
         let mut take = |error: crate::ports::PortError| problems.push(error.into());

@@ -1,10 +1,11 @@
-//! The frames of the source system, made from recorded runs.
+//! The frames of the source system, made from the logs of real runs.
 
-use crate::bench::{Bench, view};
+use crate::bench::Bench;
 use adrag_contract::{EngineId, RunEvent};
-use adrag_core::compat::CompatFrames;
+use adrag_core::compat::frames;
 use adrag_core::testing::chat::FakeReply;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const PUMP: (&str, &str) = (
     "/docs/pump.txt",
@@ -12,184 +13,246 @@ const PUMP: (&str, &str) = (
 );
 const QUESTION: &str = "Which seal kit does the bilge pump HX-40 use?";
 
-fn frames(events: &[RunEvent]) -> Vec<Value> {
-    let mut frames = CompatFrames::new(3);
-    events.iter().flat_map(|event| frames.push(event)).collect()
+/// Type and stage of each frame of a clean run.
+const CLEAN: [(&str, &str); 18] = [
+    ("stage_start", "planner"),
+    ("stage_complete", "planner"),
+    ("stage_start", "retrieval"),
+    ("retrieval_result", "retrieval"),
+    ("stage_skip", "external_tools"),
+    ("stage_start", "aggregator"),
+    ("stage_complete", "aggregator"),
+    ("stage_start", "reranker"),
+    ("stage_complete", "reranker"),
+    ("stage_start", "compressor"),
+    ("stage_complete", "compressor"),
+    ("stage_start", "reasoning"),
+    ("stage_complete", "reasoning"),
+    ("stage_start", "reflection"),
+    ("stage_complete", "reflection"),
+    ("finalize", "reflection"),
+    ("done", ""),
+    ("stream_end", ""),
+];
+
+fn plan() -> FakeReply {
+    FakeReply::Json(json!({
+        "retrieve": true, "use_web": false, "kind": "factual", "standalone_question": QUESTION,
+        "sub_questions": [], "reasoning": "it asks for a part"
+    }))
 }
 
-fn shape(frames: &[Value]) -> Vec<String> {
+fn critic(grounded: bool) -> FakeReply {
+    FakeReply::Json(json!({
+        "grounded": grounded, "confidence": 0.9, "issues": if grounded { vec![] } else { vec!["no bin"] },
+        "missing": ["bin of the seal kit"], "should_retry": !grounded
+    }))
+}
+
+async fn log_of(replies: Vec<FakeReply>) -> (Vec<RunEvent>, u32) {
+    let bench = Bench::with_replies(replies).await;
+    bench.add(&[PUMP]).await;
+    let events = bench.ask(QUESTION, EngineId::Openai).await;
+    (events, bench.engine.settings().await.answer.passes)
+}
+
+fn kinds(frames: &[Value]) -> Vec<(&str, &str)> {
     frames
         .iter()
         .map(|frame| {
-            let kind = frame["type"].as_str().unwrap();
-            match frame["data"]["stage"].as_str() {
-                Some(stage) => format!("{stage} {kind}"),
-                None => kind.to_owned(),
-            }
+            (
+                frame["type"].as_str().unwrap(),
+                frame["data"]["stage"].as_str().unwrap_or_default(),
+            )
         })
         .collect()
 }
 
-fn keys(frames: &[Value], name: &str) -> Vec<String> {
-    let frame = frames
-        .iter()
-        .zip(shape(frames))
-        .find(|(_, shape)| shape == name)
-        .unwrap_or_else(|| panic!("no `{name}` in {:?}", shape(frames)))
-        .0;
-    let mut keys: Vec<String> = frame["data"].as_object().unwrap().keys().cloned().collect();
-    keys.sort();
-    keys
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-const CLEAN: [&str; 18] = [
-    "planner stage_start",
-    "planner stage_complete",
-    "retrieval stage_start",
-    "retrieval retrieval_result",
-    "external_tools stage_skip",
-    "aggregator stage_start",
-    "aggregator stage_complete",
-    "reranker stage_start",
-    "reranker stage_complete",
-    "compressor stage_start",
-    "compressor stage_complete",
-    "reasoning stage_start",
-    "reasoning stage_complete",
-    "reflection stage_start",
-    "reflection stage_complete",
-    "reflection finalize",
-    "done",
-    "stream_end",
-];
+fn set<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
+    names.iter().copied().collect()
+}
 
-#[tokio::test]
-async fn a_clean_run_is_eighteen_frames_in_the_known_order_with_the_known_keys() {
-    let bench = Bench::new().await;
-    bench.add(&[PUMP]).await;
-    let events = bench.ask(QUESTION, EngineId::Quotes).await;
-    let frames = frames(&events);
-    assert_eq!(shape(&frames), CLEAN);
-    for (name, expected) in [
-        ("planner stage_start", vec!["message", "stage"]),
-        (
-            "planner stage_complete",
-            vec![
-                "message",
-                "query_type",
-                "reasoning",
-                "retrieve",
-                "stage",
-                "use_external",
-            ],
-        ),
-        (
-            "retrieval retrieval_result",
-            vec!["bm25_count", "graph_count", "message", "stage", "vector_count"],
-        ),
-        ("external_tools stage_skip", vec!["message", "stage"]),
-        (
-            "aggregator stage_complete",
-            vec!["after", "before", "message", "sources", "stage"],
-        ),
-        (
-            "reranker stage_complete",
-            vec!["message", "scores", "sources", "stage", "top_k"],
-        ),
-        (
-            "compressor stage_complete",
-            vec!["compressed_chars", "message", "original_chars", "stage"],
-        ),
-        (
-            "reasoning stage_complete",
-            vec!["confidence", "is_sufficient", "key_facts", "message", "stage"],
-        ),
-        (
-            "reflection stage_start",
-            vec!["attempt", "max_attempts", "message", "stage"],
-        ),
-        (
-            "reflection stage_complete",
-            vec![
-                "confidence",
-                "escalate_external",
-                "grounded",
-                "issues",
-                "message",
-                "stage",
-                "will_retry",
-            ],
-        ),
-        ("reflection finalize", vec!["grounded", "message", "stage"]),
-        ("done", vec!["answer", "metadata", "sources"]),
-    ] {
-        assert_eq!(keys(&frames, name), expected, "{name}");
-    }
-    let done = &frames[16]["data"];
-    let mut source: Vec<&String> = done["sources"][0].as_object().unwrap().keys().collect();
-    source.sort();
-    assert_eq!(
-        source,
-        [
-            "content",
-            "content_preview",
-            "file_name",
-            "index",
-            "page",
-            "rerank_score",
-            "source_type",
-            "url"
-        ]
-    );
-    assert_eq!(done["sources"][0]["file_name"], "pump.txt");
-    assert_eq!(done["answer"], view(&events).answer.unwrap().text);
-    assert_eq!(frames[17], json!({"type": "stream_end"}));
+fn clean() -> Vec<FakeReply> {
+    vec![
+        plan(),
+        FakeReply::Text("It takes SK-131-A [1].".to_owned()),
+        critic(true),
+    ]
+}
+
+fn retried() -> Vec<FakeReply> {
+    let text = |text: &str| FakeReply::Text(text.to_owned());
+    vec![
+        plan(),
+        text("It is kept somewhere [1]."),
+        critic(false),
+        text("It is kept in bin C-04 [1]."),
+        critic(true),
+    ]
 }
 
 #[tokio::test]
-async fn a_retry_inserts_its_frame_and_begins_again_at_retrieval() {
-    let bad = json!({"grounded": false, "confidence": 0.2, "issues": ["no bin"], "missing": ["bin"], "should_retry": true});
-    let good =
-        json!({"grounded": true, "confidence": 0.9, "issues": [], "missing": [], "should_retry": false});
-    let plan = json!({"retrieve": true, "use_web": false, "kind": "factual", "standalone_question": QUESTION, "sub_questions": [], "reasoning": "x"});
-    let bench = Bench::with_replies([
-        FakeReply::Json(plan),
-        FakeReply::Text("It is kept somewhere [1].".to_owned()),
-        FakeReply::Json(bad),
-        FakeReply::Text("It is kept in bin C-04 [1].".to_owned()),
-        FakeReply::Json(good),
-    ])
-    .await;
-    bench.add(&[PUMP]).await;
-    let frames = frames(&bench.ask(QUESTION, EngineId::Openai).await);
-    let mut expected: Vec<&str> = CLEAN[..15].to_vec();
-    expected.push("retry");
-    expected.extend(&CLEAN[2..]);
-    assert_eq!(shape(&frames), expected);
-    let mut retry: Vec<&String> = frames[15]["data"].as_object().unwrap().keys().collect();
-    retry.sort();
-    assert_eq!(
-        retry,
-        [
-            "attempt",
-            "escalate_external",
-            "max_attempts",
+async fn a_clean_run_is_its_eighteen_frames_in_its_order() {
+    let (log, passes) = log_of(clean()).await;
+    let frames = frames(&log, passes);
+    assert_eq!(kinds(&frames), CLEAN);
+    insta::assert_json_snapshot!("clean", frames);
+}
+
+#[tokio::test]
+async fn every_frame_has_its_keys() {
+    let (log, passes) = log_of(clean()).await;
+    let frames = frames(&log, passes);
+    let expected: [&[&str]; 17] = [
+        &["stage", "message"],
+        &[
+            "stage",
             "message",
-            "reason"
-        ]
-    );
-    assert_eq!(frames[15]["data"]["attempt"], 2);
-    assert_eq!(frames[14]["data"]["will_retry"], true);
+            "retrieve",
+            "use_external",
+            "query_type",
+            "reasoning",
+        ],
+        &["stage", "message"],
+        &["stage", "message", "vector_count", "bm25_count", "graph_count"],
+        &["stage", "message"],
+        &["stage", "message"],
+        &["stage", "message", "before", "after", "sources"],
+        &["stage", "message"],
+        &["stage", "message", "top_k", "scores", "sources"],
+        &["stage", "message"],
+        &["stage", "message", "original_chars", "compressed_chars"],
+        &["stage", "message"],
+        &["stage", "message", "confidence", "is_sufficient", "key_facts"],
+        &["stage", "message", "attempt", "max_attempts"],
+        &[
+            "stage",
+            "message",
+            "grounded",
+            "confidence",
+            "issues",
+            "will_retry",
+            "escalate_external",
+        ],
+        &["stage", "message", "grounded"],
+        &["answer", "sources", "metadata"],
+    ];
+    for (frame, expected) in frames.iter().zip(expected) {
+        assert_eq!(keys(frame), set(&["type", "data"]), "{frame}");
+        assert_eq!(keys(&frame["data"]), set(expected), "{frame}");
+    }
+    assert_eq!(keys(&frames[17]), set(&["type"]));
+    let done = &frames[16]["data"];
+    let source = [
+        "index",
+        "file_name",
+        "source_type",
+        "url",
+        "page",
+        "rerank_score",
+        "content_preview",
+        "content",
+    ];
+    assert_eq!(keys(&done["sources"][0]), set(&source));
+    assert_eq!(done["sources"][0]["file_name"], "pump.txt");
+    let metadata = [
+        "query_type",
+        "sources_used",
+        "retry_count",
+        "grounded",
+        "confidence",
+        "issues",
+    ];
+    assert_eq!(keys(&done["metadata"]), set(&metadata));
 }
 
 #[tokio::test]
-async fn a_run_that_fails_says_so_once_and_ends_the_stream() {
-    let down =
-        adrag_core::ports::PortError::transient(adrag_contract::ErrorCode::Unreachable, "no connection");
-    let bench = Bench::with_replies([FakeReply::Fails(down.clone()), FakeReply::Fails(down)]).await;
-    bench.add(&[PUMP]).await;
-    let frames = frames(&bench.ask(QUESTION, EngineId::Openai).await);
-    let last = &shape(&frames)[frames.len() - 2..];
-    assert_eq!(last, ["pipeline error", "stream_end"]);
-    assert_eq!(frames[frames.len() - 2]["data"]["message"], "no connection");
+async fn a_retry_is_put_in_after_the_critic_and_replays_from_retrieval() {
+    let (log, passes) = log_of(retried()).await;
+    let frames = frames(&log, passes);
+    let mut expected = CLEAN[..15].to_vec();
+    expected.push(("retry", ""));
+    expected.extend(&CLEAN[2..]);
+    assert_eq!(kinds(&frames), expected);
+    let critic = &frames[14]["data"];
+    assert_eq!(
+        (&critic["will_retry"], &critic["grounded"]),
+        (&json!(true), &json!(false))
+    );
+    let retry = &frames[15]["data"];
+    assert_eq!(
+        keys(retry),
+        set(&[
+            "attempt",
+            "max_attempts",
+            "reason",
+            "escalate_external",
+            "message"
+        ])
+    );
+    assert_eq!(retry["attempt"], 2);
+    let second = frames
+        .iter()
+        .rfind(|frame| frame["data"]["attempt"] == 2)
+        .unwrap();
+    assert_eq!(second["data"]["stage"], "reflection");
+    assert_eq!(frames[frames.len() - 2]["data"]["metadata"]["retry_count"], 1);
+}
+
+#[tokio::test]
+async fn a_run_that_fails_says_so_in_the_stream_and_ends_it() {
+    let broken = FakeReply::Fails(adrag_core::ports::PortError::transient(
+        adrag_contract::ErrorCode::Unreachable,
+        "no connection",
+    ));
+    let (log, passes) = log_of(vec![plan(), broken]).await;
+    let frames = frames(&log, passes);
+    let last: Vec<_> = kinds(&frames).into_iter().rev().take(3).collect();
+    assert_eq!(
+        last,
+        [
+            ("stream_end", ""),
+            ("error", "pipeline"),
+            ("stage_error", "reasoning")
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_question_without_retrieval_skips_what_it_skips() {
+    let bench = Bench::with_replies([FakeReply::Text("Hello!".to_owned())]).await;
+    let log = bench.ask("Hi there!", EngineId::Openai).await;
+    let frames = frames(&log, 3);
+    let skipped: Vec<_> = kinds(&frames)
+        .into_iter()
+        .filter(|(kind, _)| *kind == "stage_skip")
+        .collect();
+    assert_eq!(
+        skipped,
+        [("stage_skip", "retrieval"), ("stage_skip", "external_tools")]
+    );
+    let started: Vec<_> = kinds(&frames)
+        .into_iter()
+        .filter(|(kind, _)| *kind == "stage_start")
+        .map(|(_, stage)| stage)
+        .collect();
+    assert!(!started.contains(&"retrieval"), "{started:?}");
+}
+
+/// Piece by piece it is the same as at once, and every log ends with the end of the stream.
+#[tokio::test]
+async fn streamed_or_at_once_the_frames_are_the_same() {
+    for replies in [clean(), retried()] {
+        let (log, passes) = log_of(replies).await;
+        let whole = frames(&log, passes);
+        for cut in 0..log.len() {
+            let begun = frames(&log[..cut], passes);
+            assert_eq!(begun[..], whole[..begun.len()], "after {cut} events");
+        }
+        assert_eq!(whole.last().unwrap()["type"], "stream_end");
+    }
 }

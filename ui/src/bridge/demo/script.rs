@@ -204,6 +204,7 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                 StageDetail::Aggregate {
                     before: 60,
                     after: 24,
+                    stores: Default::default(),
                 },
             ),
         ),
@@ -220,6 +221,8 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                     scored: 24,
                     kept: passages,
                     best: Some(0.83),
+                    scores: vec![],
+                    stores: Default::default(),
                 },
             ),
         ),
@@ -232,6 +235,8 @@ fn searching(question: &str, scene: &Scene) -> Vec<Beat> {
                     tokens_before: 1_412,
                     tokens_after: 1_106,
                     passages,
+                    chars_before: None,
+                    chars_after: None,
                 },
             ),
         ),
@@ -446,6 +451,8 @@ fn citation(n: u32, document: &Sample, begins: &str) -> Citation {
         chunk: format!("{}-{n}", document.id).as_str().into(),
         url: None,
         flagged: None,
+        stores: vec![],
+        rerank_score: None,
     }
 }
 
