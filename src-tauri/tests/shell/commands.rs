@@ -108,6 +108,11 @@ fn request(command: &str) -> Value {
         "cancel_run" | "pause_run" | "resume_run" | "run_snapshot" | "retry_document" | "open_document"
         | "undo_delete" => json!("id"),
         "open_link" => json!("https://example.org/"),
+        "list_threads" => json!(""),
+        "thread_runs" => json!("id"),
+        "rename_thread" => json!({ "thread": "id", "title": "t" }),
+        "delete_threads" => json!(["id"]),
+        "export_thread" => json!({ "thread": "id", "format": "markdown" }),
         "add_files" => json!({ "paths": ["/a"], "collection": "default" }),
         "delete_documents" | "retry_documents" => json!(["id"]),
         "watch_folder" | "unwatch_folder" => json!({ "path": "/docs", "collection": "default" }),

@@ -85,13 +85,29 @@ async fn nearness(desk: Desk<'_>, question: &str, texts: &[String]) -> PortResul
     }
 }
 
-/// Every sentence with its citation.
+/// Every sentence with its citation; a bare heading before them says nothing by itself.
 fn cited(text: &str, n: usize) -> String {
-    let sentences = sentences(text).into_iter();
-    sentences
+    let mut spans = sentences(text);
+    if spans.len() > 1 && is_heading(&text[spans[0].clone()]) && !is_heading(&text[spans[1].clone()]) {
+        spans.remove(0);
+    }
+    spans
+        .into_iter()
         .map(|span| format!("{} [{n}]", escape(&text[span])))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// A few words without an end, a number or a colon.
+fn is_heading(text: &str) -> bool {
+    const MAX_CHARS: usize = 60;
+    let text = text.trim();
+    text.chars().count() <= MAX_CHARS
+        && !text.ends_with([
+            '.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{2026}', ';', '"',
+        ])
+        && !text.contains(':')
+        && !text.chars().any(|c| c.is_ascii_digit())
 }
 
 fn units_of(text: &str) -> Vec<(usize, usize)> {
@@ -147,4 +163,22 @@ fn choose(units: &[Unit], asked: &[String], most: usize) -> Vec<usize> {
         chosen.push(next);
     }
     chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cited;
+
+    #[test]
+    fn a_bare_heading_is_not_quoted_and_a_fact_without_a_full_stop_is() {
+        assert_eq!(
+            cited("Sourdough bread\n\nThe loaf rests.", 1),
+            "The loaf rests. [1]"
+        );
+        assert_eq!(cited("Sourdough bread", 1), "Sourdough bread [1]");
+        assert_eq!(
+            cited("Bin C-04\n\nThe loaf rests.", 2),
+            "Bin C-04 [2] The loaf rests. [2]"
+        );
+    }
 }

@@ -269,3 +269,20 @@ pub fn shape(events: &[RunEvent]) -> Vec<String> {
 pub fn down(what: &str) -> PortError {
     PortError::permanent(adrag_contract::ErrorCode::StoreFailed, format!("{what} is down"))
 }
+
+/// A value with its names in order, whatever order the features of the build keep them in.
+pub fn sorted(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            entries
+                .into_iter()
+                .map(|(name, value)| (name, sorted(value)))
+                .collect()
+        }
+        Value::Array(values) => values.into_iter().map(sorted).collect(),
+        other => other,
+    }
+}

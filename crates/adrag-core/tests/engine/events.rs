@@ -1,6 +1,6 @@
 //! Whole event logs, one a way in which a question can go. A line an event; run ids and times are left out.
 
-use crate::bench::{Bench, down, request, view};
+use crate::bench::{Bench, down, request, sorted, view};
 use adrag_contract::{AskRequest, EngineId, RowStatus, RunEvent, RunStatus, StageId, Store};
 use adrag_core::ports::{PortError, SearchFault};
 use adrag_core::testing::chat::FakeReply;
@@ -35,7 +35,7 @@ fn plan() -> FakeReply {
 fn lines(events: &[RunEvent]) -> String {
     let mut lines = String::new();
     for event in events {
-        let mut value = serde_json::to_value(&event.event).unwrap();
+        let mut value = sorted(serde_json::to_value(&event.event).unwrap());
         redact(&mut value);
         lines.push_str(&format!("{} {} {value}\n", event.seq, event.attempt));
     }
@@ -45,10 +45,6 @@ fn lines(events: &[RunEvent]) -> String {
 fn redact(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
-            // In order of the names, whatever order the features of the build keep them in.
-            let mut entries: Vec<(String, serde_json::Value)> = std::mem::take(map).into_iter().collect();
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            map.extend(entries);
             for (name, value) in map.iter_mut() {
                 if matches!(name.as_str(), "took_ms" | "run" | "thread") && !value.is_null() {
                     *value = "[redacted]".into();

@@ -593,10 +593,8 @@ mod tests {
 
     #[test]
     fn a_failing_run_fails_and_an_ingestion_reports_every_file() {
-        assert_eq!(
-            view(ask("fail", EngineId::Ollama, &"t".into())).status,
-            RunStatus::Failed
-        );
+        let failed = view(ask("fail", EngineId::Ollama, &"t".into()));
+        assert_eq!(failed.status, RunStatus::Failed);
         assert_eq!(view(ingest()).reports.len(), SAMPLES.len());
     }
 }

@@ -182,7 +182,7 @@ fn Versions(exchange: Exchange) -> impl IntoView {
 fn AgainWith() -> impl IntoView {
     let app = use_app();
     view! {
-        <label class="button quiet" title="Ask another engine">
+        <label class="pick" title="Ask another engine">
             <select aria-label="Ask again with" data-testid="again-with" on:change:target=move |event| {
                 if let Ok(engine) = event.target().value().parse::<EngineId>() {
                     app.reader.reveal_trace();
