@@ -181,6 +181,10 @@ impl Default for LocalSettings {
 pub struct RetrievalSettings {
     /// Hits asked of each store.
     pub per_store: u32,
+    /// How the stores' lists become one.
+    pub fusion: Fusion,
+    /// How much each store's list counts.
+    pub weights: StoreWeights,
     /// Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009: 60), ranks 1-based.
     pub rrf_k: f32,
     /// What reranks: id of a model, or `embedder` for the embedder's best sentence. Takes effect at the next start.
@@ -211,6 +215,8 @@ impl Default for RetrievalSettings {
     fn default() -> Self {
         Self {
             per_store: 30,
+            fusion: Fusion::Rrf,
+            weights: StoreWeights::default(),
             rrf_k: 60.0,
             reranker: JUDGE.to_owned(),
             pool: 30,
@@ -224,6 +230,55 @@ impl Default for RetrievalSettings {
             graph: true,
             decompose: true,
         }
+    }
+}
+
+/// How the stores' lists become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// By ranks: reciprocal rank fusion.
+    #[default]
+    Rrf,
+    /// By scores: each list scaled to 0 to 1, then their weighted mean.
+    Convex,
+}
+
+/// How much each store's list counts in the fusion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoreWeights {
+    /// Vectors.
+    pub vector: f32,
+    /// Words.
+    pub keyword: f32,
+    /// The entity graph names passages about the same things, not passages that answer: a second opinion.
+    pub graph: f32,
+    /// The web.
+    pub web: f32,
+}
+
+impl Default for StoreWeights {
+    fn default() -> Self {
+        Self {
+            vector: 1.0,
+            keyword: 1.0,
+            graph: 0.4,
+            web: 1.0,
+        }
+    }
+}
+
+impl StoreWeights {
+    /// The weight of a store; never negative.
+    pub fn of(&self, store: crate::Store) -> f32 {
+        match store {
+            crate::Store::Vector => self.vector,
+            crate::Store::Keyword => self.keyword,
+            crate::Store::Graph => self.graph,
+            crate::Store::Web => self.web,
+        }
+        .max(0.0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use super::types::{Candidates, Pool};
-use crate::fuse::{Fused, reciprocal_rank_fusion};
+use crate::fuse::{Fused, fuse};
 use crate::hostile::addresses_a_program;
 use crate::ports::{PortResult, StoredChunk};
 use crate::run::{StageEnd, run_stage};
@@ -21,7 +21,7 @@ pub(super) async fn aggregate(desk: Desk<'_>, candidates: Candidates, earlier: P
             ));
         }
         let before = candidates.lists.iter().map(|list| list.hits.len() as u64).sum();
-        let fused = reciprocal_rank_fusion(&candidates.lists, desk.settings.retrieval.rrf_k);
+        let fused = fuse(&candidates.lists, &desk.settings.retrieval);
         let mut pool = pool_of(desk.ports.catalog.as_ref(), fused, candidates.web).await?;
         let known: HashSet<_> = pool
             .passages

@@ -75,20 +75,24 @@ pub(super) async fn external_tools(
                 .map(|(provider, fault)| format!("{provider}: {fault}"))
                 .collect(),
         };
-        Ok(StageEnd::Done(with_web(candidates, passages), detail))
+        let weight = desk.settings.retrieval.weights.of(Store::Web);
+        Ok(StageEnd::Done(with_web(candidates, passages, weight), detail))
     })
     .await
 }
 
-fn with_web(mut candidates: Candidates, passages: Vec<Passage>) -> Candidates {
+fn with_web(mut candidates: Candidates, passages: Vec<Passage>, weight: f32) -> Candidates {
     candidates.lists.push(RankedList {
         store: Store::Web,
-        weight: 1.0,
+        weight,
         hits: passages
             .iter()
-            .map(|passage| StoreHit {
+            .enumerate()
+            .map(|(at, passage)| StoreHit {
                 chunk: passage.chunk.clone(),
-                score: 0.0,
+                // A provider gives an order and no scores.
+                #[expect(clippy::cast_precision_loss, reason = "a handful of pages")]
+                score: 1.0 / (at + 1) as f32,
             })
             .collect(),
     });

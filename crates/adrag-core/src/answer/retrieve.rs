@@ -184,7 +184,7 @@ async fn ask_stores(
                     .lists
                     .extend(lists.into_iter().map(|hits| RankedList {
                         store,
-                        weight: weight(store),
+                        weight: settings.weights.of(store),
                         hits,
                     }));
             }
@@ -201,15 +201,6 @@ async fn ask_stores(
         return Err(error.clone());
     }
     Ok(found)
-}
-
-/// How much a store's list counts in the fusion. The graph names passages about the same things, not passages that
-/// answer: it helps as a second opinion.
-fn weight(store: Store) -> f32 {
-    match store {
-        Store::Vector | Store::Keyword | Store::Web => 1.0,
-        Store::Graph => 0.4,
-    }
 }
 
 async fn within<T>(

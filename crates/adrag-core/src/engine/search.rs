@@ -2,7 +2,7 @@
 
 use super::{Engine, SearchRequest};
 use crate::answer::{Pool, Search, Wanted, pool_of, rerank_pool, search_stores};
-use crate::fuse::reciprocal_rank_fusion;
+use crate::fuse::fuse;
 use crate::ports::Scope;
 use adrag_contract::{AppError, ErrorCode, Passage, RetrievalSettings, SearchHit, SearchReply};
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,7 @@ impl Engine {
             filters: &filters,
         };
         let candidates = search_stores(&self.ports, &settings, &search, &cancel).await?;
-        let fused = reciprocal_rank_fusion(&candidates.lists, settings.rrf_k);
+        let fused = fuse(&candidates.lists, &settings);
         let pool = pool_of(self.ports.catalog.as_ref(), fused, Vec::new()).await?;
         let rerank = request
             .rerank
