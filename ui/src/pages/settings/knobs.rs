@@ -61,11 +61,11 @@ pub fn Retrieval() -> impl IntoView {
             <div class="card-fields">
                 <Toggle id="convex" label="Mix by scores" about="Instead of by ranks: each store's scores are scaled and weighed." value=on(|all| all.retrieval.fusion == Fusion::Convex)
                     change=write(|all, value| all.retrieval.fusion = if value { Fusion::Convex } else { Fusion::Rrf }) />
-                <NumberField id="weight-vector" label="Weight of vectors" value=number(|all| f64::from(all.retrieval.weights.vector))
+                <NumberField id="weight-vector" label="Weight of vectors" about="0 leaves this store out of the mix." value=number(|all| f64::from(all.retrieval.weights.vector))
                     default=f64::from(default.weights.vector) bounds=(0.0, 10.0) step=0.1 change=write(|all, value| all.retrieval.weights.vector = value as f32) />
-                <NumberField id="weight-keyword" label="Weight of words" value=number(|all| f64::from(all.retrieval.weights.keyword))
+                <NumberField id="weight-keyword" label="Weight of words" about="0 leaves this store out of the mix." value=number(|all| f64::from(all.retrieval.weights.keyword))
                     default=f64::from(default.weights.keyword) bounds=(0.0, 10.0) step=0.1 change=write(|all, value| all.retrieval.weights.keyword = value as f32) />
-                <NumberField id="weight-graph" label="Weight of the graph" value=number(|all| f64::from(all.retrieval.weights.graph))
+                <NumberField id="weight-graph" label="Weight of the graph" about="0 leaves this store out of the mix." value=number(|all| f64::from(all.retrieval.weights.graph))
                     default=f64::from(default.weights.graph) bounds=(0.0, 10.0) step=0.1 change=write(|all, value| all.retrieval.weights.graph = value as f32) />
                 <NumberField id="rrf-k" label="Fusion constant" about="Larger values weigh first places less." value=number(|all| f64::from(all.retrieval.rrf_k))
                     default=f64::from(default.rrf_k) bounds=(1.0, 1_000.0) change=write(|all, value| all.retrieval.rrf_k = value as f32) />
