@@ -319,7 +319,7 @@ impl Default for AnswerSettings {
             run_timeout_s: 300,
             quotes: 4,
             checker: JUDGE.to_owned(),
-            abstain_below: 0.5,
+            abstain_below: 0.43,
             critic: true,
         }
     }
