@@ -126,6 +126,7 @@ async fn words_of_documents_never_reach_a_search_of_the_web() {
     bench.add(&files).await;
     let mut settings = bench.engine.settings().await;
     settings.web.enabled = true;
+    settings.answer.abstain_below = 0.9;
     bench.engine.save_settings(settings).await.unwrap();
     let first = bench
         .ask("Who won the football championship of 1974?", EngineId::Quotes)
