@@ -12,7 +12,7 @@ mod word;
 mod worker;
 
 use adrag_adapters::parse::FileParser;
-use adrag_core::ports::{DocumentParser, ParsedDocument, PortResult};
+use adrag_core::ports::{BlockKind, DocumentParser, ParsedDocument, PortResult};
 use adrag_core::testing::parser::assert_document;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -40,4 +40,13 @@ async fn parse_bytes(name: &str, bytes: &[u8]) -> PortResult<ParsedDocument> {
 /// The message of a refusal.
 async fn refusal(name: &str, bytes: &[u8]) -> String {
     parse_bytes(name, bytes).await.expect_err(name).error.message
+}
+
+/// The blocks of a document with their text.
+fn blocks(document: &ParsedDocument) -> Vec<(BlockKind, &str)> {
+    document
+        .blocks
+        .iter()
+        .map(|block| (block.kind, &document.text[block.start..block.end]))
+        .collect()
 }

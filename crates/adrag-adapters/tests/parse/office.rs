@@ -1,8 +1,8 @@
 //! Workbooks, slides and OpenDocument files, made here part by part.
 
 use super::word::archive;
-use super::{parse_bytes, refusal};
-use adrag_core::ports::{BlockKind, ParsedDocument};
+use super::{blocks, parse_bytes, refusal};
+use adrag_core::ports::BlockKind;
 use std::time::Instant;
 
 const MAIN: &str = r#"xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
@@ -57,14 +57,6 @@ fn workbook(sheet: &str) -> Vec<u8> {
 
 fn text_cell(at: &str, text: &str) -> String {
     format!(r#"<c r="{at}" t="inlineStr"><is><t>{text}</t></is></c>"#)
-}
-
-fn blocks(document: &ParsedDocument) -> Vec<(BlockKind, &str)> {
-    document
-        .blocks
-        .iter()
-        .map(|block| (block.kind, &document.text[block.start..block.end]))
-        .collect()
 }
 
 #[tokio::test]

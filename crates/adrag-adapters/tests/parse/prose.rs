@@ -1,16 +1,8 @@
 //! Books, e-mails, notebooks and rich text, made here.
 
 use super::word::archive;
-use super::{parse_bytes, refusal};
-use adrag_core::ports::{BlockKind, ParsedDocument};
-
-fn blocks(document: &ParsedDocument) -> Vec<(BlockKind, &str)> {
-    document
-        .blocks
-        .iter()
-        .map(|block| (block.kind, &document.text[block.start..block.end]))
-        .collect()
-}
+use super::{blocks, parse_bytes, refusal};
+use adrag_core::ports::BlockKind;
 
 const CONTAINER: &[u8] = br#"<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="book/a.opf"/></rootfiles></container>"#;
 const PACKAGE: &[u8] = br#"<?xml version="1.0"?><!DOCTYPE package PUBLIC "x" "http://example.invalid/x.dtd"><package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Pump Book</dc:title></metadata><manifest><item id="two" href="text/two%20b.xhtml"/><item id="one" href="one.xhtml"/></manifest><spine><itemref idref="one"/><itemref idref="two"/><itemref idref="none"/></spine></package>"#;
